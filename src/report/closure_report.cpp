@@ -26,34 +26,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* to_id(FoundBy found_by) {
-  switch (found_by) {
-    case FoundBy::Nothing:
-      return "not-found";
-    case FoundBy::Given:
-      return "given";
-    case FoundBy::Loader:
-      return "loader";
-    case FoundBy::AlreadyLoaded:
-      return "already-loaded";
-    case FoundBy::Path:
-      return "path";
-    case FoundBy::Rpath:
-      return "rpath";
-    case FoundBy::LibraryPath:
-      return "library-path";
-    case FoundBy::Runpath:
-      return "runpath";
-    case FoundBy::Cache:
-      return "cache";
-    case FoundBy::Configured:
-      return "configured";
-    case FoundBy::Default:
-      return "default";
-    case FoundBy::LoadedBefore:
-      return "loaded-before";
-  }
-  return "not-found";
+std::string_view to_id(FoundBy found_by) {
+  using enum FoundBy;
+  return word_of(found_by, {{Nothing, "not-found"},
+                            {Given, "given"},
+                            {Loader, "loader"},
+                            {AlreadyLoaded, "already-loaded"},
+                            {Path, "path"},
+                            {Rpath, "rpath"},
+                            {LibraryPath, "library-path"},
+                            {Runpath, "runpath"},
+                            {Cache, "cache"},
+                            {Configured, "configured"},
+                            {Default, "default"},
+                            {LoadedBefore, "loaded-before"}});
 }
 
 const char* to_id(LoaderKind loader) {
@@ -104,33 +90,19 @@ namespace {
 
 /// "RUNPATH", "ld.so.cache": how a library was found, for people.
 std::string found_by_word(FoundBy found_by) {
-  switch (found_by) {
-    case FoundBy::Nothing:
-      return "not found";
-    case FoundBy::Given:
-      return "given";
-    case FoundBy::Loader:
-      return "the loader";
-    case FoundBy::AlreadyLoaded:
-      return "loaded already";
-    case FoundBy::Path:
-      return "path";
-    case FoundBy::Rpath:
-      return "RPATH";
-    case FoundBy::LibraryPath:
-      return "LD_LIBRARY_PATH";
-    case FoundBy::Runpath:
-      return "RUNPATH";
-    case FoundBy::Cache:
-      return "ld.so.cache";
-    case FoundBy::Configured:
-      return "ld.so.conf";
-    case FoundBy::Default:
-      return "built-in directory";
-    case FoundBy::LoadedBefore:
-      return "loaded before";
-  }
-  return {};
+  using enum FoundBy;
+  return std::string(word_of(found_by, {{Nothing, "not found"},
+                                        {Given, "given"},
+                                        {Loader, "the loader"},
+                                        {AlreadyLoaded, "loaded already"},
+                                        {Path, "path"},
+                                        {Rpath, "RPATH"},
+                                        {LibraryPath, "LD_LIBRARY_PATH"},
+                                        {Runpath, "RUNPATH"},
+                                        {Cache, "ld.so.cache"},
+                                        {Configured, "ld.so.conf"},
+                                        {Default, "built-in directory"},
+                                        {LoadedBefore, "loaded before"}}));
 }
 
 /// "RUNPATH $ORIGIN/../lib", "RPATH /opt/lib of libx.so.1"

@@ -17,47 +17,29 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostSymbols = 20;  // that a short spelling fits
 
 std::string_view headline(SymbolResolution resolved_as) {
-  switch (resolved_as) {
-    case SymbolResolution::Kept:
-      return "kept";
-    case SymbolResolution::Rejected:
-      return "rejected";
-    case SymbolResolution::NotExtracted:
-    case SymbolResolution::NotNeeded:
-      return "not linked";
-    case SymbolResolution::Reference:
-      return "reference";
-    default:
-      return "discarded";
-  }
+  using enum SymbolResolution;
+  return word_of(resolved_as,
+                 {{Kept, "kept"},
+                  {Rejected, "rejected"},
+                  {NotExtracted, "not linked"},
+                  {NotNeeded, "not linked"},
+                  {Reference, "reference"}},
+                 "discarded");
 }
 
 std::string_view to_word(SymbolResolution resolved_as) {
-  switch (resolved_as) {
-    case SymbolResolution::Kept:
-      return "kept";
-    case SymbolResolution::Rejected:
-      return "rejected";
-    case SymbolResolution::Ignored:
-      return "ignored";
-    case SymbolResolution::MergedCommon:
-      return "merged-common";
-    case SymbolResolution::Overridden:
-      return "overridden";
-    case SymbolResolution::SharedLost:
-      return "shared-lost";
-    case SymbolResolution::DiscardedComdat:
-      return "discarded-comdat";
-    case SymbolResolution::DiscardedExclude:
-      return "discarded-exclude";
-    case SymbolResolution::NotExtracted:
-      return "not-extracted";
-    case SymbolResolution::NotNeeded:
-      return "not-needed";
-    case SymbolResolution::Reference:
-      return "reference";
-  }
-  return {};
+  using enum SymbolResolution;
+  return word_of(resolved_as, {{Kept, "kept"},
+                               {Rejected, "rejected"},
+                               {Ignored, "ignored"},
+                               {MergedCommon, "merged-common"},
+                               {Overridden, "overridden"},
+                               {SharedLost, "shared-lost"},
+                               {DiscardedComdat, "discarded-comdat"},
+                               {DiscardedExclude, "discarded-exclude"},
+                               {NotExtracted, "not-extracted"},
+                               {NotNeeded, "not-needed"},
+                               {Reference, "reference"}});
 }
 
 constexpr std::size_t kIndent = 14;  // of what is behind a label

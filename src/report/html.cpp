@@ -3,14 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <set>
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
-#include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"

@@ -44,99 +44,53 @@ std::string_view to_word(MemorySpace space) {
 }
 
 std::string_view to_word(DeviceSymbolKind kind) {
-  switch (kind) {
-    case DeviceSymbolKind::Variable:
-      return "variable";
-    case DeviceSymbolKind::Function:
-      return "function";
-    case DeviceSymbolKind::Kernel:
-      return "kernel";
-    case DeviceSymbolKind::Texture:
-      return "texture";
-    case DeviceSymbolKind::Other:
-      return "other";
-  }
-  return {};
+  using enum DeviceSymbolKind;
+  return word_of(
+      kind,
+      {{Variable, "variable"}, {Function, "function"}, {Kernel, "kernel"}, {Texture, "texture"}, {Other, "other"}});
 }
 
 std::string_view to_word(Binding binding) {
-  switch (binding) {
-    case Binding::Global:
-      return "global";
-    case Binding::Weak:
-      return "weak";
-    case Binding::Unique:
-      return "unique";
-  }
-  return {};
+  using enum Binding;
+  return word_of(binding, {{Global, "global"}, {Weak, "weak"}, {Unique, "unique"}});
 }
 
 std::string_view to_word(SymbolType type) {
-  switch (type) {
-    case SymbolType::NoType:
-      return "notype";
-    case SymbolType::Object:
-      return "object";
-    case SymbolType::Function:
-      return "function";
-    case SymbolType::Tls:
-      return "tls";
-    case SymbolType::IndirectFunction:
-      return "ifunc";
-    case SymbolType::Other:
-      return "other";
-  }
-  return {};
+  using enum SymbolType;
+  return word_of(type, {{NoType, "notype"},
+                        {Object, "object"},
+                        {Function, "function"},
+                        {Tls, "tls"},
+                        {IndirectFunction, "ifunc"},
+                        {Other, "other"}});
 }
 
 std::string_view to_word(Placement placement) {
-  switch (placement) {
-    case Placement::Undefined:
-      return "undefined";
-    case Placement::InSection:
-      return "section";
-    case Placement::Absolute:
-      return "absolute";
-    case Placement::Common:
-      return "common";
-  }
-  return {};
+  using enum Placement;
+  return word_of(placement,
+                 {{Undefined, "undefined"}, {InSection, "section"}, {Absolute, "absolute"}, {Common, "common"}});
 }
 
 std::string_view to_word(MemberKind kind) {
-  switch (kind) {
-    case MemberKind::Object:
-      return "object";
-    case MemberKind::SharedObject:
-      return "shared-object";
-    case MemberKind::Executable:
-      return "executable";
-    case MemberKind::Archive:
-      return "archive";
-    case MemberKind::Other:
-      return "other";
-    case MemberKind::Unreadable:
-      return "unreadable";
-  }
-  return {};
+  using enum MemberKind;
+  return word_of(kind, {{Object, "object"},
+                        {SharedObject, "shared-object"},
+                        {Executable, "executable"},
+                        {Archive, "archive"},
+                        {Other, "other"},
+                        {Unreadable, "unreadable"}});
 }
 
 /// "__nv_relfatbin"; "file" for .cubin and .fatbin files
 std::string_view section_word(DeviceContainer from) {
-  switch (from) {
-    case DeviceContainer::RelocatableFatbin:
-      return "__nv_relfatbin";
-    case DeviceContainer::LinkedFatbin:
-      return ".nv_fatbin";
-    case DeviceContainer::OffloadBinary:
-      return ".llvm.offloading";
-    case DeviceContainer::BundleSection:
-      return "__CLANG_OFFLOAD_BUNDLE__";
-    case DeviceContainer::HipFatbin:
-      return ".hip_fatbin";
-    default:
-      return "file";
-  }
+  using enum DeviceContainer;
+  return word_of(from,
+                 {{RelocatableFatbin, "__nv_relfatbin"},
+                  {LinkedFatbin, ".nv_fatbin"},
+                  {OffloadBinary, ".llvm.offloading"},
+                  {BundleSection, "__CLANG_OFFLOAD_BUNDLE__"},
+                  {HipFatbin, ".hip_fatbin"}},
+                 "file");
 }
 
 /// The containers that the object's images are in.
@@ -167,8 +121,7 @@ std::vector<ListedDeviceSymbol> all_symbols(const DeviceSymbols& image) {
   for (const DeviceSymbol& symbol : image.symbols) all.push_back({&symbol, of_their_own.erase(key(symbol)) != 0});
   for (const DeviceSymbol& symbol : image.private_variables)
     if (of_their_own.contains(key(symbol))) all.push_back({&symbol, true});
-  std::ranges::stable_sort(
-      all, [](const ListedDeviceSymbol& a, const ListedDeviceSymbol& b) { return a.symbol->index < b.symbol->index; });
+  std::ranges::stable_sort(all, {}, [](const ListedDeviceSymbol& listed) { return listed.symbol->index; });
   return all;
 }
 
@@ -187,12 +140,8 @@ void each_need(const ObjectFacts& object, const Visit& visit) {
   for (const std::string& folder : object.runpath) visit(object.runpath_is_rpath ? "rpath" : "runpath", folder);
 }
 
-}  // namespace
-
 // --- JSON documents of very many small rows, written straight into one string. A tree of them first would take ten
 // times the memory and the time.
-
-namespace {
 
 /// Appends `text` as a JSON string; what is not UTF-8 becomes U+FFFD.
 void append_json(std::string& out, std::string_view text);
@@ -250,12 +199,8 @@ void append_json(std::string& out, std::string_view text) {
   out += json_text(nlohmann::json(text), -1);
 }
 
-}  // namespace
-
 // --- Listings for programs, one row a line: a document, schema/elfaudit-list-1.schema.json, or lines that each stand
 // for themselves, schema/elfaudit-list-rows-1.schema.json.
-
-namespace {
 
 /// A long text, handed on in pieces while it is made.
 class TextPieces {
@@ -535,12 +480,9 @@ Row row_of(const ObjectFacts& object) {
 
 std::vector<Row> rows_of(const Listing& listing) {
   std::vector<Row> rows;
-  for (const InputFacts& input : listing.inputs) {
-    for (const ObjectFacts& object : input.objects) {
-      if (object.device.images.empty() && object.device.foreign.empty()) continue;
-      rows.push_back(row_of(object));
-    }
-  }
+  each_object(listing, [&](const ObjectFacts& object) {
+    if (!object.device.images.empty() || !object.device.foreign.empty()) rows.push_back(row_of(object));
+  });
   return rows;
 }
 
@@ -586,12 +528,6 @@ std::string line(const Layout& layout, const std::string& first, const Text& tex
   return out;
 }
 
-std::size_t count_files(const Listing& listing) {
-  std::size_t files = 0;
-  for (const InputFacts& input : listing.inputs) files += input.objects.size();
-  return files;
-}
-
 /// A line for each file or member with device code, in the order of the listing; a column for each architecture,
 /// ascending; and a line that sums up.
 std::string text_table(const Listing& listing) {
@@ -604,8 +540,10 @@ std::string text_table(const Listing& listing) {
     for (const std::string& foreign : row.foreign) out += "  not judged: " + foreign;
     out += "\n";
   }
+  std::size_t files = 0;
+  each_object(listing, [&](const ObjectFacts&) { ++files; });
   const auto with_code = std::ranges::count_if(rows, [](const Row& row) { return !row.held.empty(); });
-  out += fmt::format("{} of {} with device code, for {}\n", with_code, counted(count_files(listing), "object"),
+  out += fmt::format("{} of {} with device code, for {}\n", with_code, counted(files, "object"),
                      counted(layout.columns.size(), "architecture"));
   return out;
 }
@@ -621,13 +559,13 @@ void print(std::string& out, fmt::format_string<Values...> format, Values&&... v
 template <class SymbolQuery, class Row>
 void each_object(const Listing& listing, const SymbolQuery& wanted, const Row& row) {
   std::size_t width = 0;
-  for (const InputFacts& input : listing.inputs)
-    for (const ObjectFacts& object : input.objects)
-      if (wanted(object)) width = std::max(width, object.origin.display().size());
+  each_object(listing, [&](const ObjectFacts& object) {
+    if (wanted(object)) width = std::max(width, object.origin.display().size());
+  });
   width = std::min(width, kWidestInput);
-  for (const InputFacts& input : listing.inputs)
-    for (const ObjectFacts& object : input.objects)
-      if (wanted(object)) row(object, fmt::format("{:<{}}  ", visible(object.origin.display()), width));
+  each_object(listing, [&](const ObjectFacts& object) {
+    if (wanted(object)) row(object, fmt::format("{:<{}}  ", visible(object.origin.display()), width));
+  });
 }
 
 // --- images

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "elfaudit/version.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

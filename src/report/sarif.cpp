@@ -13,7 +13,6 @@
 #include "report/fingerprint.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
-#include "rules/rules.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 

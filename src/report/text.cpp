@@ -366,11 +366,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
 
 std::string links_text(const Finding& finding) {
   constexpr std::size_t kMostNamed = 3;
-  const std::size_t named = std::min(finding.links.size(), kMostNamed);
-  std::string text = fmt::format(
-      "{}", fmt::join(finding.links.begin(), finding.links.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  if (named < finding.links.size()) text += fmt::format(" and {} more", finding.links.size() - named);
-  return text;
+  return some_of(finding.links, kMostNamed);
 }
 
 std::string finding_text(const Finding& finding, bool color, std::size_t columns) {

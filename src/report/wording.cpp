@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -17,100 +18,49 @@
 namespace elfaudit {
 
 std::string_view to_word(Severity severity) {
-  switch (severity) {
-    case Severity::Note:
-      return "note";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Error:
-      return "error";
-  }
-  return {};
+  using enum Severity;
+  return word_of(severity, {{Note, "note"}, {Warning, "warning"}, {Error, "error"}});
 }
 
 std::string_view to_word(Role role) {
-  switch (role) {
-    case Role::Kept:
-      return "kept";
-    case Role::Rejected:
-      return "rejected";
-    case Role::Reference:
-      return "reference";
-    case Role::Candidate:
-      return "candidate";
-  }
-  return {};
+  using enum Role;
+  return word_of(role, {{Kept, "kept"}, {Rejected, "rejected"}, {Reference, "reference"}, {Candidate, "candidate"}});
 }
 
 std::string_view to_word(KnownBy known_by) {
-  switch (known_by) {
-    case KnownBy::Nothing:
-      return "none";
-    case KnownBy::DebugInfo:
-      return "debug-info";
-    case KnownBy::MacroInfo:
-      return "macro-info";
-    case KnownBy::Preprocessor:
-      return "preprocessor";
-    case KnownBy::Depfile:
-      return "depfile";
-    case KnownBy::SourceScan:
-      return "source-scan";
-    case KnownBy::LineTable:
-      return "line-table";
-  }
-  return {};
+  using enum KnownBy;
+  return word_of(known_by, {{Nothing, "none"},
+                            {DebugInfo, "debug-info"},
+                            {MacroInfo, "macro-info"},
+                            {Preprocessor, "preprocessor"},
+                            {Depfile, "depfile"},
+                            {SourceScan, "source-scan"},
+                            {LineTable, "line-table"}});
 }
 
 std::string_view to_phrase(KnownBy known_by) {
-  switch (known_by) {
-    case KnownBy::DebugInfo:
-      return "debug info";
-    case KnownBy::MacroInfo:
-      return "macro info";
-    case KnownBy::Depfile:
-      return "depfile + source scan";
-    case KnownBy::SourceScan:
-      return "source scan";
-    case KnownBy::LineTable:
-      return "debug info + source scan";
-    default:
-      return to_word(known_by);
-  }
+  using enum KnownBy;
+  return word_of(known_by,
+                 {{DebugInfo, "debug info"},
+                  {MacroInfo, "macro info"},
+                  {Depfile, "depfile + source scan"},
+                  {SourceScan, "source scan"},
+                  {LineTable, "debug info + source scan"}},
+                 to_word(known_by));
 }
 
 std::string_view to_word(LinkerKind linker) { return traits_of(linker).word; }
 
 std::string_view to_word(ImageKind kind) {
-  switch (kind) {
-    case ImageKind::Cubin:
-      return "cubin";
-    case ImageKind::Ptx:
-      return "ptx";
-    case ImageKind::LtoIr:
-      return "lto-ir";
-    case ImageKind::Elf:
-      return "elf";
-    case ImageKind::Bitcode:
-      return "bitcode";
-    case ImageKind::Other:
-      return "unknown";
-  }
-  return {};
+  using enum ImageKind;
+  return word_of(
+      kind,
+      {{Cubin, "cubin"}, {Ptx, "ptx"}, {LtoIr, "lto-ir"}, {Elf, "elf"}, {Bitcode, "bitcode"}, {Other, "unknown"}});
 }
 
 std::string_view to_word(Compression compression) {
-  switch (compression) {
-    case Compression::None:
-      return "none";
-    case Compression::Lz4:
-      return "lz4";
-    case Compression::Zstd:
-      return "zstd";
-    case Compression::Zlib:
-      return "zlib";
-  }
-  return {};
+  using enum Compression;
+  return word_of(compression, {{None, "none"}, {Lz4, "lz4"}, {Zstd, "zstd"}, {Zlib, "zlib"}});
 }
 
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
@@ -156,8 +106,7 @@ namespace {
 /// What a discarded COMDAT copy defines is not a name that is missing.
 bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
   return std::ranges::any_of(name.references, [&](const Reference& reference) {
-    const SymbolResolution resolved_as = resolution.resolution_of(reference.id);
-    return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
+    return is_discarded(resolution.resolution_of(reference.id));
   });
 }
 
@@ -176,39 +125,21 @@ std::vector<std::string> names_of(const Audit& audit, bool (*wanted)(const Audit
 }  // namespace
 
 std::string_view to_word(Judged judged) {
-  switch (judged) {
-    case Judged::Yes:
-      break;
-    case Judged::FilesAlone:
-      return "files-alone";
-    case Judged::PartOfLine:
-      return "part-of-line";
-    case Judged::InputExcluded:
-      return "input-left-out";
-    case Judged::InputMissing:
-      return "input-missing";
-    case Judged::InputUnread:
-      return "input-unread";
-  }
-  return {};
+  using enum Judged;
+  return word_of(judged, {{FilesAlone, "files-alone"},
+                          {PartOfLine, "part-of-line"},
+                          {InputExcluded, "input-left-out"},
+                          {InputMissing, "input-missing"},
+                          {InputUnread, "input-unread"}});
 }
 
 std::string_view why_not(Judged judged) {
-  switch (judged) {
-    case Judged::Yes:
-      break;
-    case Judged::FilesAlone:
-      return " without a link command";
-    case Judged::PartOfLine:
-      return ": start files and default libraries are not known";
-    case Judged::InputExcluded:
-      return ": an input is left out";
-    case Judged::InputMissing:
-      return ": an input is missing";
-    case Judged::InputUnread:
-      return ": an input could not be read";
-  }
-  return {};
+  using enum Judged;
+  return word_of(judged, {{FilesAlone, " without a link command"},
+                          {PartOfLine, ": start files and default libraries are not known"},
+                          {InputExcluded, ": an input is left out"},
+                          {InputMissing, ": an input is missing"},
+                          {InputUnread, ": an input could not be read"}});
 }
 
 std::vector<std::string> undefined_names(const Audit& audit) {
@@ -270,14 +201,11 @@ namespace {
 
 void show(std::string& text) { text = visible(text); }
 
-void show(std::vector<std::string>& texts) {
-  for (std::string& text : texts) show(text);
-}
-
 void show(SourceLine& line) { show(line.file); }
 
-void show(std::vector<SourceLine>& lines) {
-  for (SourceLine& line : lines) show(line);
+template <class Text>
+void show(std::vector<Text>& texts) {
+  for (Text& text : texts) show(text);
 }
 
 void show(Origin& origin) {
