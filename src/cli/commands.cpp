@@ -39,7 +39,6 @@
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
 #include "facts/cache.hpp"
-#include "input/build/build_plan.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
@@ -59,25 +58,6 @@ namespace elfaudit {
 // --- A line on the terminal that says what takes so long.
 
 namespace {
-
-/// Shows Progress (support/threads.hpp) on standard error, from half a second on, and erases it at its end. Only where
-/// someone watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after
-/// its end.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool wanted = true);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
- private:
-  void show();
-
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool end_ = false;
-  std::thread thread_;
-};
 
 using namespace std::chrono_literals;
 
@@ -113,35 +93,50 @@ void write_to_terminal(const std::string& text) {
   [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-ProgressLine::ProgressLine(bool wanted) {
-  if (!wanted || !somebody_watches()) return;
-  try {
-    thread_ = std::thread([this] { show(); });
-  } catch (const std::system_error&) {  // no thread left for it: then without
+/// Shows Progress (support/threads.hpp) on standard error, from half a second on, and erases it at its end. Only where
+/// someone watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after
+/// its end.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted = true) {
+    if (!wanted || !somebody_watches()) return;
+    try {
+      thread_ = std::thread([this] { show(); });
+    } catch (const std::system_error&) {  // no thread left for it: then without
+    }
   }
-}
 
-ProgressLine::~ProgressLine() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    end_ = true;
+  ~ProgressLine() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      end_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
   }
-  ended_.notify_one();
-  thread_.join();
-}
 
-void ProgressLine::show() {
-  const auto begin = std::chrono::steady_clock::now();
-  bool shown = false;
-  std::unique_lock lock(mutex_);
-  for (auto wait = 500ms; !ended_.wait_for(lock, wait, [this] { return end_; }); wait = 100ms) {
-    const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
-    write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns_of(stderr) - 1));
-    shown = true;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+ private:
+  void show() {
+    const auto begin = std::chrono::steady_clock::now();
+    bool shown = false;
+    std::unique_lock lock(mutex_);
+    for (auto wait = 500ms; !ended_.wait_for(lock, wait, [this] { return end_; }); wait = 100ms) {
+      const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+      write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns_of(stderr) - 1));
+      shown = true;
+    }
+    if (shown) write_to_terminal(std::string(kErase));
   }
-  if (shown) write_to_terminal(std::string(kErase));
-}
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  std::thread thread_;
+};
 
 }  // namespace
 
@@ -271,11 +266,7 @@ void add_to_baseline(const std::string& path, const Audit& audit) {
   if (errno != 0) refuse();
 }
 
-}  // namespace
-
 // --- "-": the names of files on standard input
-
-namespace {
 
 std::string standard_input() {
   note_unknown_use();
@@ -318,7 +309,11 @@ namespace {
 
 void write(std::string_view text) { print(text, "the list"); }
 
-void say(const InputError& error) { complain(message_of(error)); }
+/// Says them; the exit code.
+int said(const std::vector<InputError>& errors) {
+  for (const InputError& error : errors) complain(message_of(error));
+  return errors.empty() ? 0 : 2;
+}
 
 /// The last component of a root may say "/": paths are put together after it.
 std::string without_slash(std::string path) {
@@ -363,10 +358,10 @@ int closure_command(const Request& request) {
   for (const std::string& file : request.files) {
     try {
       closures.push_back(finder.of(file));
-      for (const InputError& error : closures.back().errors) say(error);
+      said(closures.back().errors);
       complete = complete && closures.back().complete();
     } catch (const InputError& error) {
-      say(error);
+      complain(message_of(error));
       complete = false;
     }
   }
@@ -381,18 +376,16 @@ int list_command(const Request& request) {
   ListOptions options = request.list;
   options.jobs = request.audit.jobs;
   const bool rows = !request.formats.empty() && request.formats.back() == "jsonl";
-  const std::vector<InputError> errors = rows ? write_rows(request, options) : write_list(request, options);
-  for (const InputError& error : errors) say(error);
-  return errors.empty() ? 0 : 2;
+  return said(rows ? write_rows(request, options) : write_list(request, options));
 }
 
 // --- elfaudit link -- COMMAND: the audit of a link, and then the link itself.
 
+namespace {
+
 /// What `run` gives, made again only if something that it looks at has changed since (--cache). `stream`: where reports
 /// without a file go.
-static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run);
-
-namespace {
+int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run);
 
 constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
 
@@ -570,9 +563,7 @@ int index_command(const Request& request) {
     throw UsageError("index writes one file or a folder of them: give either -o FACTS or --output-dir DIR");
   const std::vector<std::string> objects = expand_response_files(request.files);
   if (objects.empty()) throw UsageError("no input: give objects");
-  const std::vector<InputError> errors = index_files(request, objects);
-  for (const InputError& error : errors) complain(message_of(error));
-  return errors.empty() ? 0 : 2;
+  return said(index_files(request, objects));
 }
 
 namespace {
@@ -839,9 +830,7 @@ void write_again(const Request& request, const RunResult& result, std::FILE* str
     if (result.reports[i]) write_report(request, outputs[i], result.output, *result.reports[i], stream);
 }
 
-}  // namespace
-
-static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& audit_once) {
+int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& audit_once) {
   const auto run = [&] {
     RunResult result = audit_once();
     if (!faults().empty()) result.exit_code = 2;
@@ -865,8 +854,6 @@ static int remembered(const Request& request, std::FILE* stream, const std::func
   cache.keep(result, take_uses());
   return result.exit_code;
 }
-
-namespace {
 
 RunResult check(const Request& request) {
   Policy policy = policy_of(request.policy);

@@ -12,7 +12,6 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
-#include "rules/rules.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>

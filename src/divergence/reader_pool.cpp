@@ -42,9 +42,11 @@ constexpr bool kSanitized = true;  // reserves terabytes, its reports are wanted
 constexpr bool kSanitized = false;
 #endif
 
-bool write_whole(int fd, const void* from, std::size_t size) {
-  for (const char* at = static_cast<const char*>(from); size != 0;) {
-    const ssize_t done = ::write(fd, at, size);
+/// `call`: read(2) or write(2), until all bytes are through.
+template <class Byte, class Call>
+bool pass_whole(const Call& call, int fd, Byte* at, std::size_t size) {
+  while (size != 0) {
+    const ssize_t done = call(fd, at, size);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
     at += done;
@@ -53,15 +55,12 @@ bool write_whole(int fd, const void* from, std::size_t size) {
   return true;
 }
 
+bool write_whole(int fd, const void* from, std::size_t size) {
+  return pass_whole(::write, fd, static_cast<const char*>(from), size);
+}
+
 bool read_whole_from(int fd, void* into, std::size_t size) {
-  for (char* at = static_cast<char*>(into); size != 0;) {
-    const ssize_t done = ::read(fd, at, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    at += done;
-    size -= static_cast<std::size_t>(done);
-  }
-  return true;
+  return pass_whole(::read, fd, static_cast<char*>(into), size);
 }
 
 /// Before each answer.

@@ -32,7 +32,6 @@
 
 #include "divergence/libdw.hpp"
 #include "divergence/type_shapes.hpp"
-#include "elfaudit/error.hpp"
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
 #include "support/name_hash.hpp"
@@ -380,8 +379,7 @@ class TypeReader {
     DieAttributes attributes(die);
     attributes.with_origin();
     const bool external = attributes.flag(External);
-    const char* linkage = attributes.text(Linkage);
-    if (linkage == nullptr && external) linkage = attributes.text(Name);
+    const char* linkage = external ? linkage_name(attributes) : attributes.text(Linkage);
     Scope inside;
     inside.prefix = "{" + std::string(linkage == nullptr ? "" : linkage) + "}::";
     inside.is_private = scope.is_private || !external || linkage == nullptr;
@@ -780,13 +778,17 @@ class TypeReader {
     return false;
   }
 
+  static const char* linkage_name(DieAttributes& attributes) {
+    const char* name = attributes.text(Linkage);
+    return name == nullptr ? attributes.text(Name) : name;
+  }
+
   std::optional<Shape> variable(Found& found) {
     DieAttributes attributes(found.die);
     const bool completes = attributes.has(Completed);
     attributes.with_origin();
     if (!attributes.flag(External) || attributes.number(Line, 0) == 0) return std::nullopt;
-    const char* name = attributes.text(Linkage);
-    if (name == nullptr) name = attributes.text(Name);
+    const char* name = linkage_name(attributes);
     if (name == nullptr) return std::nullopt;
     const bool declared = attributes.flag(Declaration) || (!attributes.has(Location) && !completes);
     Shape shape;
@@ -847,8 +849,7 @@ class TypeReader {
       return std::nullopt;
     if (!defined && !attributes.flag(Declaration)) return std::nullopt;
     if (found.unit->c && !attributes.flag(Prototyped)) return std::nullopt;
-    const char* name = attributes.text(Linkage);
-    if (name == nullptr) name = attributes.text(Name);
+    const char* name = linkage_name(attributes);
     if (name == nullptr || std::strcmp(name, "main") == 0 || std::strncmp(name, "__builtin", 9) == 0 ||
         std::strstr(name, "C4E") != nullptr || std::strstr(name, "D4E") != nullptr)
       return std::nullopt;

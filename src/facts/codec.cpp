@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "elfaudit/basics.hpp"
@@ -22,16 +21,9 @@ void put_device_facts(WireWriter& out, const DeviceFacts& facts);
 /// Throws BadWire.
 DeviceFacts get_device_facts(WireReader& in);
 
-}  // namespace
-
 // --- The words of which facts are made, on the wire.
 
-namespace {
-
-inline void put_text(WireWriter& out, Text text) {
-  out.number(text.offset);
-  out.number(text.size);
-}
+inline void put_text(WireWriter& out, Text text) { out.numbers({text.offset, text.size}); }
 
 template <class Enum>
 void put_enum(WireWriter& out, Enum value) {
@@ -95,52 +87,45 @@ std::vector<T> get_list(WireReader& in, const Get& get) {
 void put_symbol(WireWriter& out, const Symbol& symbol) {
   put_text(out, symbol.name);
   put_text(out, symbol.version);
-  out.number(symbol.value);
-  out.number(symbol.size);
-  out.number(symbol.index);
+  out.numbers({symbol.value, symbol.size, symbol.index});
   put_index(out, symbol.section);
   put_enum(out, symbol.binding);
   put_enum(out, symbol.placement);
   put_enum(out, symbol.type);
   put_enum(out, symbol.visibility);
-  out.number(symbol.default_version ? 1 : 0);
+  out.number(symbol.default_version);
 }
 
 void put_section(WireWriter& out, const Section& section) {
   put_text(out, section.name);
   out.number(section.index);
   put_index(out, section.group);
-  out.number(section.alloc ? 1 : 0);
-  out.number(section.excluded ? 1 : 0);
-  out.number(section.merged ? 1 : 0);
-  out.number(section.writable ? 1 : 0);
+  out.numbers({section.alloc, section.excluded, section.merged, section.writable});
 }
 
 void put_group(WireWriter& out, const Group& group) {
   put_text(out, group.signature);
-  out.number(group.linkonce ? 1 : 0);
+  out.number(group.linkonce);
 }
 
 void put_version_need(WireWriter& out, const VersionNeed& need) {
   put_text(out, need.file);
   put_text(out, need.version);
-  out.number(need.weak ? 1 : 0);
+  out.number(need.weak);
 }
 
 void put_object(WireWriter& out, const ObjectFacts& object) {
   out.text(object.origin.member);
-  out.number(object.origin.offset);
-  out.number(object.origin.size);
+  out.numbers({object.origin.offset, object.origin.size});
   put_enum(out, object.kind);
   out.number(object.machine);
   out.text(object.strings);
   put_list(out, object.groups, put_group);
   put_list(out, object.sections, put_section);
   put_list(out, object.symbols, put_symbol);
-  for (const bool flag :
-       {object.is_64, object.big_endian, object.has_device_code, object.nested, object.runpath_is_rpath,
-        object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat, object.has_open_locals})
-    out.number(flag ? 1 : 0);
+  out.numbers({object.is_64, object.big_endian, object.has_device_code, object.nested, object.runpath_is_rpath,
+               object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat,
+               object.has_open_locals});
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
   put_device_facts(out, object.device);
@@ -221,9 +206,7 @@ ObjectFacts get_object(WireReader& in) {
 
 std::string encode_facts(const InputFacts& facts) {
   WireWriter out;
-  out.number(facts.has_index ? 1 : 0);
-  out.number(facts.members);
-  out.number(facts.objects.size());
+  out.numbers({facts.has_index, facts.members, facts.objects.size()});
   for (const ObjectFacts& object : facts.objects) put_object(out, object);
   out.text(facts.index_strings);
   out.number(facts.index.size());
@@ -259,17 +242,13 @@ void put_image(WireWriter& out, const DeviceImage& image) {
   put_enum(out, image.kind);
   out.number(image.arch.number);
   out.number(static_cast<unsigned char>(image.arch.suffix));
-  out.number(image.arch.is_virtual ? 1 : 0);
+  out.number(image.arch.is_virtual);
   out.text(image.arch.processor);
   put_enum(out, image.compression);
   put_enum(out, image.found_in);
   put_enum(out, image.language);
-  out.number(image.container);
-  out.number(image.payload_offset);
-  out.number(image.stored_size);
-  out.number(image.real_size);
-  out.number(image.inner_offset);
-  out.number(image.debug ? 1 : 0);
+  out.numbers(
+      {image.container, image.payload_offset, image.stored_size, image.real_size, image.inner_offset, image.debug});
   out.text(image.identifier);
   out.text(image.options);
 }
@@ -277,16 +256,13 @@ void put_image(WireWriter& out, const DeviceImage& image) {
 void put_device_symbol(WireWriter& out, const DeviceSymbol& symbol) {
   put_text(out, symbol.name);
   put_text(out, symbol.section);
-  out.number(symbol.value);
-  out.number(symbol.size);
-  out.number(symbol.index);
+  out.numbers({symbol.value, symbol.size, symbol.index});
   put_enum(out, symbol.binding);
   put_enum(out, symbol.kind);
   put_enum(out, symbol.space);
   put_text(out, symbol.prototype);
   put_text(out, symbol.group);
-  for (const bool flag : {symbol.defined, symbol.common, symbol.address_taken, symbol.maybe_static, symbol.exported})
-    out.number(flag ? 1 : 0);
+  out.numbers({symbol.defined, symbol.common, symbol.address_taken, symbol.maybe_static, symbol.exported});
 }
 
 void put_call(WireWriter& out, const DeviceCall& call) {
@@ -301,14 +277,14 @@ void put_use(WireWriter& out, const DeviceUse& use) {
 }
 
 void put_symbols(WireWriter& out, const DeviceSymbols& symbols) {
-  out.number(symbols.relocatable ? 1 : 0);
+  out.number(symbols.relocatable);
   out.text(symbols.toolkit);
   out.text(symbols.strings);
   put_list(out, symbols.symbols, put_device_symbol);
   put_list(out, symbols.private_variables, put_device_symbol);
   put_list(out, symbols.calls, put_call);
   put_list(out, symbols.uses, put_use);
-  out.number(symbols.uses_known ? 1 : 0);
+  out.number(symbols.uses_known);
 }
 
 // --- in
@@ -376,9 +352,7 @@ DeviceSymbols get_symbols(WireReader& in) {
 
 void put_device_facts(WireWriter& out, const DeviceFacts& facts) {
   put_list(out, facts.images, put_image);
-  out.number(facts.containers);
-  out.number(facts.linked_containers);
-  out.number(facts.registered ? 1 : 0);
+  out.numbers({facts.containers, facts.linked_containers, facts.registered});
   put_texts(out, facts.foreign);
   out.number(facts.decoded.size());
   for (const auto& [image, symbols] : facts.decoded) {
@@ -460,9 +434,7 @@ std::string encode_outlines(const Outlines& outlines) {
     put_texts(out, outline.texts.texts());
     out.number(outline.uses.size());
     for (const UseLine& use : outline.uses)
-      for (const std::uint64_t value :
-           {std::uint64_t{use.symbol}, use.offset, use.section, use.file, std::uint64_t{use.line}, use.function})
-        out.number(value);
+      out.numbers({use.symbol, use.offset, use.section, use.file, use.line, use.function});
   }
   return out.take();
 }
@@ -499,7 +471,7 @@ std::string encode_places(const Places& places) {
     body.number(symbol - last);
     last = symbol;
     body.number(table.number_of(written.why_unknown));
-    body.number(written.declaration_only ? 1 : 0);
+    body.number(written.declaration_only);
     body.number(table.number_of(written.source));
     body.number(written.unit ? *written.unit + 1 : 0);
     body.number(written.lines.size());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -25,6 +26,9 @@ class WireWriter {
   void number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(0x80 | (value & 0x7f));
     out_ += static_cast<char>(value);
+  }
+  void numbers(std::initializer_list<std::uint64_t> values) {
+    for (const std::uint64_t value : values) number(value);
   }
   void text(std::string_view text) {
     number(text.size());

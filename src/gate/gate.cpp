@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>

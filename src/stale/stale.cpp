@@ -30,9 +30,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "input/build/build_plan.hpp"
-#include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
-#include "input/command_words.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/why/build_record.hpp"
 #include "support/file.hpp"
@@ -68,26 +66,6 @@ struct ArchiveRecipe {
   std::string command;               ///< what makes the archive again: "ninja -C build lib/libfoo.a"
 };
 
-/// Asks the build folders (of ninja, or CMake's for make) at or above files. Each is read once, when it is asked for.
-class ArchiveRecipes {
- public:
-  /// `neighbours`: other files of the same link. A build may put its archives outside of its own folder.
-  explicit ArchiveRecipes(const std::vector<std::string>& neighbours);
-
-  /// Nothing when no build is found that makes the archive.
-  std::optional<ArchiveRecipe> of(const std::string& archive);
-
- private:
-  using Recipes = std::map<std::string, ArchiveRecipe>;  // by the archive's absolute path
-
-  const std::string& build_above(const std::string& folder);
-  const Recipes& recipes_of(const std::string& build);
-
-  std::map<std::string, std::string> above_;  // folder -> build folder at or above it; empty: none
-  std::map<std::string, Recipes> of_build_;
-  std::vector<std::string> neighbours_;  // folders
-};
-
 constexpr int kMostFoldersUp = 32;
 constexpr std::size_t kMostNeighbours = 64;  // folders of one link that are looked above
 
@@ -109,51 +87,64 @@ ArchiveRecipe recipe_of(const BuildPlan& plan, const BuildLink& link) {
   return recipe;
 }
 
-ArchiveRecipes::ArchiveRecipes(const std::vector<std::string>& neighbours) {
-  std::set<std::string> folders;
-  for (const std::string& file : neighbours)
-    if (folders.size() < kMostNeighbours) folders.insert(whole_folder_of(file));
-  neighbours_.assign(folders.begin(), folders.end());
-}
+/// Asks the build folders (of ninja, or CMake's for make) at or above files. Each is read once, when it is asked for.
+class ArchiveRecipes {
+ public:
+  /// `neighbours`: other files of the same link. A build may put its archives outside of its own folder.
+  explicit ArchiveRecipes(const std::vector<std::string>& neighbours) {
+    std::set<std::string> folders;
+    for (const std::string& file : neighbours)
+      if (folders.size() < kMostNeighbours) folders.insert(whole_folder_of(file));
+    neighbours_.assign(folders.begin(), folders.end());
+  }
 
-const std::string& ArchiveRecipes::build_above(const std::string& folder) {
-  const auto [entry, added] = above_.try_emplace(folder);
-  if (!added) return entry->second;
-  fs::path above = folder;
-  for (int up = 0; up < kMostFoldersUp; ++up, above = above.parent_path()) {
-    if (is_build_folder(above.string())) {
-      entry->second = above.string();
-      break;
+  /// Nothing when no build is found that makes the archive.
+  std::optional<ArchiveRecipe> of(const std::string& archive) {
+    const std::string name = whole(archive);
+    std::vector<std::string> folders{whole_folder_of(archive)};
+    folders.insert(folders.end(), neighbours_.begin(), neighbours_.end());
+    for (const std::string& folder : folders) {
+      const std::string& build = build_above(folder);
+      if (build.empty()) continue;
+      const Recipes& recipes = recipes_of(build);
+      if (const auto found = recipes.find(name); found != recipes.end()) return found->second;
     }
-    if (above == above.parent_path()) break;
+    return std::nullopt;
   }
-  return entry->second;
-}
 
-const ArchiveRecipes::Recipes& ArchiveRecipes::recipes_of(const std::string& build) {
-  const auto [entry, added] = of_build_.try_emplace(build);
-  if (!added) return entry->second;
-  try {
-    const BuildPlan plan = archives_of_build(display_path(build, working_directory()));
-    for (const BuildLink& link : plan.links)
-      entry->second.try_emplace(whole(in_folder(plan.folder, link.output)), recipe_of(plan, link));
-  } catch (const InputError&) {  // it is an error where the user names the folder
-  }
-  return entry->second;
-}
+ private:
+  using Recipes = std::map<std::string, ArchiveRecipe>;  // by the archive's absolute path
 
-std::optional<ArchiveRecipe> ArchiveRecipes::of(const std::string& archive) {
-  const std::string name = whole(archive);
-  std::vector<std::string> folders{whole_folder_of(archive)};
-  folders.insert(folders.end(), neighbours_.begin(), neighbours_.end());
-  for (const std::string& folder : folders) {
-    const std::string& build = build_above(folder);
-    if (build.empty()) continue;
-    const Recipes& recipes = recipes_of(build);
-    if (const auto found = recipes.find(name); found != recipes.end()) return found->second;
+  const std::string& build_above(const std::string& folder) {
+    const auto [entry, added] = above_.try_emplace(folder);
+    if (!added) return entry->second;
+    fs::path above = folder;
+    for (int up = 0; up < kMostFoldersUp; ++up, above = above.parent_path()) {
+      if (is_build_folder(above.string())) {
+        entry->second = above.string();
+        break;
+      }
+      if (above == above.parent_path()) break;
+    }
+    return entry->second;
   }
-  return std::nullopt;
-}
+
+  const Recipes& recipes_of(const std::string& build) {
+    const auto [entry, added] = of_build_.try_emplace(build);
+    if (!added) return entry->second;
+    try {
+      const BuildPlan plan = archives_of_build(display_path(build, working_directory()));
+      for (const BuildLink& link : plan.links)
+        entry->second.try_emplace(whole(in_folder(plan.folder, link.output)), recipe_of(plan, link));
+    } catch (const InputError&) {  // it is an error where the user names the folder
+    }
+    return entry->second;
+  }
+
+  std::map<std::string, std::string> above_;  // folder -> build folder at or above it; empty: none
+  std::map<std::string, Recipes> of_build_;
+  std::vector<std::string> neighbours_;  // folders
+};
 
 // --- Is a member of an archive still a copy of the object that it was made from?
 
@@ -478,26 +469,6 @@ std::vector<StaleLibrary> stale_archives(const std::vector<InputFacts>& inputs,
 
 // --- The file lists of many objects, without asking the file system for each name that a depfile may have.
 
-class FileLists {
- public:
-  /// As file_list_of(). In a folder where no build has left anything, costs nothing but a look at the names in it.
-  std::optional<FileList> of(const std::string& object);
-
- private:
-  struct Folder {
-    std::set<std::string, std::less<>> names;  ///< depfiles, and the folders that automake and others keep them in
-    bool below_libs = false;                   ///< libtool's: the depfile is one folder up
-    bool ninja = false;                        ///< a .ninja_deps is at or above it
-  };
-
-  const Folder& folder_of(std::string_view path);
-
-  std::map<std::string, Folder, std::less<>> folders_;
-  const Folder* last_ = nullptr;  // objects of one folder mostly come together
-  std::string last_name_;
-  NinjaDepsLogs ninja_;
-};
-
 /// By readdir(): a folder may hold tens of thousands of objects.
 std::set<std::string, std::less<>> depfiles_in(const std::string& folder) {
   std::set<std::string, std::less<>> names;
@@ -520,31 +491,47 @@ bool may_have_depfile(const std::set<std::string, std::less<>>& names, std::stri
          names.contains(".deps") || names.contains(".d");
 }
 
-const FileLists::Folder& FileLists::folder_of(std::string_view path) {
-  if (last_ != nullptr && last_name_ == path) return *last_;
-  auto found = folders_.find(path);
-  if (found == folders_.end()) {
-    Folder folder;
-    const std::string name(path);
-    folder.names = depfiles_in(name);
-    folder.below_libs = name == ".libs" || name.ends_with("/.libs");
-    folder.ninja = ninja_.above(name);
-    found = folders_.emplace(name, std::move(folder)).first;
+class FileLists {
+ public:
+  /// As file_list_of(). In a folder where no build has left anything, costs nothing but a look at the names in it.
+  std::optional<FileList> of(const std::string& object) {
+    const std::size_t slash = object.rfind('/');
+    const std::string_view path = object;
+    const Folder& folder = folder_of(slash == std::string::npos ? std::string_view() : path.substr(0, slash));
+    const std::string_view name = slash == std::string::npos ? path : path.substr(slash + 1);
+    if (folder.below_libs || may_have_depfile(folder.names, name))
+      if (std::optional<FileList> list = list_from_depfile(object)) return list;
+    return folder.ninja ? list_from_ninja(object, ninja_) : std::nullopt;
   }
-  last_ = &found->second;
-  last_name_ = found->first;
-  return *last_;
-}
 
-std::optional<FileList> FileLists::of(const std::string& object) {
-  const std::size_t slash = object.rfind('/');
-  const std::string_view path = object;
-  const Folder& folder = folder_of(slash == std::string::npos ? std::string_view() : path.substr(0, slash));
-  const std::string_view name = slash == std::string::npos ? path : path.substr(slash + 1);
-  if (folder.below_libs || may_have_depfile(folder.names, name))
-    if (std::optional<FileList> list = list_from_depfile(object)) return list;
-  return folder.ninja ? list_from_ninja(object, ninja_) : std::nullopt;
-}
+ private:
+  struct Folder {
+    std::set<std::string, std::less<>> names;  ///< depfiles, and the folders that automake and others keep them in
+    bool below_libs = false;                   ///< libtool's: the depfile is one folder up
+    bool ninja = false;                        ///< a .ninja_deps is at or above it
+  };
+
+  const Folder& folder_of(std::string_view path) {
+    if (last_ != nullptr && last_name_ == path) return *last_;
+    auto found = folders_.find(path);
+    if (found == folders_.end()) {
+      Folder folder;
+      const std::string name(path);
+      folder.names = depfiles_in(name);
+      folder.below_libs = name == ".libs" || name.ends_with("/.libs");
+      folder.ninja = ninja_.above(name);
+      found = folders_.emplace(name, std::move(folder)).first;
+    }
+    last_ = &found->second;
+    last_name_ = found->first;
+    return *last_;
+  }
+
+  std::map<std::string, Folder, std::less<>> folders_;
+  const Folder* last_ = nullptr;  // objects of one folder mostly come together
+  std::string last_name_;
+  NinjaDepsLogs ninja_;
+};
 
 constexpr std::size_t kMostFiles = 8;                      // of one object
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // of a header
