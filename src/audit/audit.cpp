@@ -229,8 +229,7 @@ bool needs_all_names(const Audit& audit) {
     return audit.inputs[reference.id.in.input].kind == InputKind::Archive;
   };
   const auto matters = [&](const Unresolved& name) {
-    return name.reported || name.in_bytecode ||
-           (!judged && std::ranges::any_of(name.references, of_member));
+    return name.reported || name.in_bytecode || (!judged && std::ranges::any_of(name.references, of_member));
   };
   const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
   return std::ranges::any_of(resolution.unresolved, matters) || std::ranges::any_of(resolution.conflicts, of_thunk) ||
