@@ -383,12 +383,8 @@ std::vector<RootError> root_errors(const BuildLog& log) {
   return all;
 }
 
-}  // namespace
-
 // --- The compile commands that a log shows, in the form that the locate stage reads: they say why a header's
 // definition was one in that source, where the build left neither a compile_commands.json nor a depfile.
-
-namespace {
 
 /// A compile_commands.json document for AuditOptions::known_commands; empty when the log shows no compile command.
 std::string known_commands(const BuildLog& log, CommandFolders& folders);
@@ -436,11 +432,7 @@ std::string known_commands(const BuildLog& log, CommandFolders& folders) {
   return list.empty() ? std::string() : list.dump(-1, ' ', false, DatabaseJson::error_handler_t::replace);
 }
 
-}  // namespace
-
 // --- The inputs of a log's link command, audited as far as they are here.
-
-namespace {
 
 struct LinkAudit {
   DiagnosedLink link;

@@ -44,8 +44,6 @@ class Names {
   std::unordered_map<std::string_view, std::size_t> place_of_;
 };
 
-}  // namespace
-
 // --- GCC. The sections are named for what they hold and for the translation unit ("ID", 16 hexadecimal digits, more since
 // GCC 13): one of each a unit, several units after `ld -r`.
 //
@@ -55,8 +53,6 @@ class Names {
 //   .gnu.lto_.ext_symtab.ID  u8 version (1); for each record u8 type, u8 section kind; since GCC 11
 //
 // Numbers are in the byte order of the machine on which the compiler ran: the major version, which is below 256, tells.
-
-namespace {
 
 constexpr std::string_view kGccHeader = ".gnu.lto_.lto.";
 constexpr std::string_view kGccSymbols = ".gnu.lto_.symtab.";

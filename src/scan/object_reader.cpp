@@ -164,13 +164,9 @@ SymbolVersions::Version SymbolVersions::of(std::uint64_t symbol) const {
   return version;
 }
 
-}  // namespace
-
 // --- Sections by which an object has linkers warn of it: .gnu.warning.NAME where NAME is used, .gnu.warning where the
 // object is linked (ld manual, "Warnings"); .note.GNU-stack and sections that are written or run, for warnings about
 // the output's memory. And what GNU ld knows of a definition's alignment.
-
-namespace {
 
 constexpr std::string_view kWarning = ".gnu.warning";
 constexpr std::size_t kMostText = 2000;  // shown to the reader; glibc's are shorter than 200
@@ -586,10 +582,6 @@ class DynamicReader {
 /// Fills in the dynamic symbols, their versions and the dynamic section's names of a shared object or executable, and
 /// distinguishes the two: a position independent executable is an ET_DYN file with DF_1_PIE. Throws InputError.
 void read_dynamic(const ElfSections& sections, ObjectFacts& facts) { DynamicReader(sections, facts).run(); }
-
-}  // namespace
-
-namespace {
 
 ObjectFacts facts_of(const ElfFile& file, Origin origin) {
   ObjectFacts facts;

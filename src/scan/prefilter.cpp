@@ -99,12 +99,8 @@ class NameStarts {
   std::size_t left_ = 0;             ///< are not written
 };
 
-}  // namespace
-
 // --- Names that would make a linker take a member of an archive in, as hashes: asked of every name of every index, of
 // which hardly any is one, so that the ends of the others are enough.
-
-namespace {
 
 class WantedNames {
  public:
@@ -147,10 +143,6 @@ class WantedNames {
   std::vector<std::uint32_t> ends_;                    // hash_end() of the same names
   std::bitset<std::size_t{1} << (32 - kShift)> seen_;  // ends, by their first bits
 };
-
-}  // namespace
-
-namespace {
 
 constexpr std::size_t kMemberGrain = 8;
 constexpr std::uint64_t kLargeArchive = 64 << 20;  // bytes; those of LLVM have up to 40 MB

@@ -169,11 +169,7 @@ Inflated inflate_gnu(Bytes section) {
   return inflate_zlib(section.subspan(in.at()), size);
 }
 
-}  // namespace
-
 // --- The debug sections of a file.
-
-namespace {
 
 constexpr std::array<std::string_view, kSectionKinds> kNames = {
     "info", "abbrev", "str", "line", "line_str", "str_offsets", "addr", "ranges", "rnglists", "macro", "macinfo"};
@@ -582,10 +578,6 @@ class Finder {
   std::string found_;
   bool met_ = false;
 };
-
-}  // namespace
-
-namespace {
 
 struct SupplementaryLink {
   std::string path;

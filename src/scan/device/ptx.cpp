@@ -140,11 +140,7 @@ PtxToken PtxLexer::take(PtxToken::Kind kind, std::size_t count) {
   return token;
 }
 
-}  // namespace
-
 // --- Sizes of PTX types, and how ptxas writes them into the prototypes of a cubin (.nv.prototype).
-
-namespace {
 
 /// A fundamental type (PTX ISA 5.2). `bytes` is 0 for opaque ones.
 struct PtxType {
@@ -199,11 +195,7 @@ std::optional<std::uint64_t> ptx_integer(std::string_view number) {
   return value;
 }
 
-}  // namespace
-
 // --- The names of a PTX module, gathered from its declarations.
-
-namespace {
 
 enum class PtxLinkage : std::uint8_t { Local, Visible, Weak, Extern, Common };
 
@@ -257,8 +249,6 @@ class PtxModule {
   std::uint64_t text_size_ = 0;
 };
 
-}  // namespace
-
 // --- What ptxas does, found by compiling each directive with CUDA 13.0 and reading the cubin:
 // 1. .visible and .common are global, .weak is weak, .extern is undefined, and without any of these a symbol is local.
 // 2. A function may be declared many times; its body or an .alias defines it. The first declaration says the linkage.
@@ -268,8 +258,6 @@ class PtxModule {
 // 6. Textures, surfaces and samplers are undefined symbols of a type of their own, which no linker misses.
 // 7. Code that nvcc compiles whole has all variables without linkage, clang's has it
 //     (DeviceSymbols::private_variables).
-
-namespace {
 
 bool leaves_symbol(const PtxEntity& entity) {
   if (entity.kind == DeviceSymbolKind::Texture) return true;
