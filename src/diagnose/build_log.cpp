@@ -20,6 +20,8 @@
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
+#include "support/tables.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -29,9 +31,6 @@ namespace elfaudit {
 namespace {
 
 constexpr char kEscape = '\x1b';
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The end of the escape sequence that begins at `at` (ECMA-48: CSI 5.4, control strings 5.6).
 std::size_t end_of_escape(std::string_view text, std::size_t at) {
@@ -131,7 +130,7 @@ class Prefix {
   }
   bool digits(std::size_t least, std::size_t most) {
     std::size_t count = 0;
-    while (!end() && is_digit(text_[at_]) && count < most) ++at_, ++count;
+    while (!end() && is_ascii_digit(text_[at_]) && count < most) ++at_, ++count;
     return count >= least;
   }
   bool blank_or_end() { return end() || one(' '); }
@@ -214,9 +213,11 @@ Found bare_seconds(std::string_view text) {
 
 /// "web_1  | ": docker compose.
 Found compose_service(std::string_view text) {
-  if (text.empty() || !is_letter(text.front())) return {};
+  if (text.empty() || !is_ascii_letter(text.front())) return {};
   std::size_t at = 0;
-  while (at < text.size() && (is_letter(text[at]) || is_digit(text[at]) || text[at] == '_' || text[at] == '-')) ++at;
+  while (at < text.size() &&
+         (is_ascii_letter(text[at]) || is_ascii_digit(text[at]) || text[at] == '_' || text[at] == '-'))
+    ++at;
   const std::size_t name = at;
   while (at < text.size() && text[at] == ' ') ++at;
   if (at == name || !text.substr(at).starts_with("| ")) return {};
@@ -323,20 +324,14 @@ namespace {
 constexpr std::size_t kMostContinuations = 4096;
 constexpr std::size_t kMostJoined = std::size_t{4} << 20;
 
-std::string_view without_margins(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// "[7/7] ", "[ 50%] ", "[12/40 3.1s] ": what ninja (NINJA_STATUS) and CMake's makefiles put first.
 std::string_view without_status(std::string_view text) {
   if (!text.starts_with('[')) return text;
   const std::size_t end = text.find("] ");
   if (end == std::string_view::npos || end > 40) return text;
   const std::string_view status = without_margins(text.substr(1, end - 1));
-  const bool counts = !status.empty() && status.front() >= '0' && status.front() <= '9' &&
-                      status.find_first_of("/%") != std::string_view::npos;
+  const bool counts =
+      !status.empty() && is_ascii_digit(status.front()) && status.find_first_of("/%") != std::string_view::npos;
   return counts ? without_margins(text.substr(end + 2)) : text;
 }
 
@@ -367,10 +362,9 @@ bool looks_like_file(std::string_view word) {
 
 bool is_assignment(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
-  return name.size() < word.size() && !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-         });
+  return name.size() < word.size() && !name.empty() && !is_ascii_digit(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return c == '_' || is_ascii_digit(c) || is_ascii_letter(c); });
 }
 
 /// Prose can begin with a program's name too: "cc @someone" below a pull request, "gcc version 12.2.0", "nvlink error:
@@ -385,25 +379,19 @@ bool plausible(const std::vector<std::string>& words) {
 
 /// "exec env - PATH=/bin gcc ..." (Bazel), "if g++ ...": the words of the shell before the program.
 std::vector<std::string> without_shell_words(std::vector<std::string> words) {
-  const auto program = std::find_if(words.begin(), words.end(), [](const std::string& word) {
-    return word != "exec" && word != "command" && word != "if" && word != "then" && word != "do" && word != "!" &&
-           word != "{";
+  const auto program = std::find_if_not(words.begin(), words.end(), [](const std::string& word) {
+    return is_among(word, {"exec", "command", "if", "then", "do", "!", "{"});
   });
   words.erase(words.begin(), program);
   return words;
 }
 
 LogCommandKind kind_of(const CompileCommand& command) {
-  switch (command.action) {
-    case CompilerAction::Link:
-      return LogCommandKind::HostLink;
-    case CompilerAction::DeviceLink:
-      return LogCommandKind::DeviceLink;
-    case CompilerAction::Library:
-      return LogCommandKind::Archive;
-    default:
-      return LogCommandKind::Compile;
-  }
+  constexpr std::pair<CompilerAction, LogCommandKind> kKinds[] = {
+      {CompilerAction::Link, LogCommandKind::HostLink},
+      {CompilerAction::DeviceLink, LogCommandKind::DeviceLink},
+      {CompilerAction::Library, LogCommandKind::Archive}};
+  return value_for(kKinds, command.action, LogCommandKind::Compile);
 }
 
 std::optional<LogCommand> from_compiler(const std::vector<std::string>& words, const std::string& folder) {

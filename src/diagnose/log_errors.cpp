@@ -9,6 +9,7 @@
 #include "input/driver.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::log_errors {
 
@@ -75,9 +76,7 @@ std::pair<LogTool, std::string_view> split_linker(std::string_view text) {
 bool looks_like_input(std::string_view name) {
   if (name.ends_with(')'))
     return name.find(".a(") != std::string_view::npos || name.find(".lib(") != std::string_view::npos;
-  for (const std::string_view extension : {".o", ".a", ".so", ".obj", ".lo", ".os", ".po", ".pico", ".bc", ".lto"}) {
-    if (name.ends_with(extension)) return true;
-  }
+  if (ends_with_any(name, {".o", ".a", ".so", ".obj", ".lo", ".os", ".po", ".pico", ".bc", ".lto"})) return true;
   // "libfoo.so.1.2"
   const std::size_t shared = name.rfind(".so.");
   return shared != std::string_view::npos &&

@@ -29,6 +29,7 @@
 #include "support/bytes.hpp"
 #include "support/deb_file.hpp"
 #include "support/file.hpp"
+#include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -168,14 +169,10 @@ bool read_from(int fd, std::uint64_t offset, std::span<std::byte> into) {
   return true;
 }
 
-}  // namespace
-
 // --- What a linker makes of a file that -b binary names (ld manual, -b; BFD target "binary").
 
-namespace {
-
 std::string symbol_stem(std::string path) {
-  const auto odd = [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); };
+  const auto odd = [](char c) { return !is_ascii_letter(c) && !is_ascii_digit(c); };
   std::replace_if(path.begin(), path.end(), odd, '_');
   return "_binary_" + path;
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostCommands = 4096;  // of one line; hostile lines have more
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_ascii_digit);
 }
 
 /// One pass over a line; a command ends at each operator.

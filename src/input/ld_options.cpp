@@ -399,14 +399,6 @@ constexpr KnownBy kSeparateValue[] = {
 };
 // clang-format on
 
-void each_word(std::string_view list, const auto& take) {
-  while (!list.empty()) {
-    const std::size_t blank = std::min(list.find(' '), list.size());
-    take(list.substr(0, blank));
-    list.remove_prefix(std::min(blank + 1, list.size()));
-  }
-}
-
 template <std::size_t Count>
 std::map<std::string_view, std::string_view> by_name(const KnownBy (&rows)[Count]) {
   std::map<std::string_view, std::string_view> made;
@@ -648,14 +640,8 @@ using Names = std::map<std::string_view, const LinkerOption*>;
 const Names& names() {
   static const Names all = [] {
     Names made;
-    for (const LinkerOption& option : linker_options()) {
-      std::string_view rest = option.names;
-      while (!rest.empty()) {
-        const std::size_t blank = std::min(rest.find(' '), rest.size());
-        made.emplace(rest.substr(0, blank), &option);
-        rest.remove_prefix(std::min(blank + 1, rest.size()));
-      }
-    }
+    for (const LinkerOption& option : linker_options())
+      each_word(option.names, [&](std::string_view name) { made.emplace(name, &option); });
     return made;
   }();
   return all;

@@ -66,8 +66,7 @@ class ScriptLexer {
 };
 
 bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 bool is_in(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
@@ -190,8 +189,6 @@ bool is_binary_operator(const ScriptToken& token) {
                                                 "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||"});
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool is_digits(std::string_view text, bool hex) {
   const std::string_view digits = "0123456789abcdefABCDEF";
   return !text.empty() && text.find_first_not_of(digits.substr(0, hex ? 22 : 10)) == std::string_view::npos;
@@ -280,7 +277,7 @@ class ScriptParser {
   bool is_symbol(const ScriptToken& token) const {
     if (!token.name() || token.text.empty() || token.text == ".") return false;
     if (token.quoted) return true;
-    return !is_digit(token.text.front()) && !is_number(token.text, linker_) &&
+    return !is_ascii_digit(token.text.front()) && !is_number(token.text, linker_) &&
            !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
   }
 
@@ -623,7 +620,7 @@ class ScriptParser {
     const bool nowhere = linker_.has_place_in_sections_alone && !in_sections_;
     if (nowhere && !token.quoted && is_among(token.text, {".", "DATA_SEGMENT_ALIGN", "DATA_SEGMENT_RELRO_END"}))
       refuse_place(made, token.text != ".");
-    const bool wrong_number = !token.quoted && is_digit(token.text.front()) && !is_number(token.text, linker_);
+    const bool wrong_number = !token.quoted && is_ascii_digit(token.text.front()) && !is_number(token.text, linker_);
     if (!token.name() || wrong_number) throw ScriptError();
     if (note_name(token, made) || token.quoted || !calls()) return;
     next(ScriptMode::Expression);

@@ -33,6 +33,7 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -64,14 +65,10 @@ class LibraryFilter {
   std::bitset<256> lengths_;           ///< of the names, longer ones at 255: most strings of an index fit none
 };
 
-}  // namespace
-
 // --- Formats: the ELF-64 program header and dynamic section (gABI 5 "Program Header", "Dynamic Section"); DT_GNU_HASH
 // (glibc elf/dl-lookup.c, binutils bfd/elflink.c): four words nbuckets, symoffset, bloom_size and bloom_shift, then
 // bloom_size words of the class's size, nbuckets bucket heads, and one hash value for each symbol from symoffset on,
 // whose lowest bit ends a chain. Archives: gABI 7 "Archive File"; the index is the first member.
-
-namespace {
 
 /// Numbers are little-endian unless said otherwise.
 class BlockReader {
@@ -355,12 +352,6 @@ std::optional<std::string> loader_file(const std::string& path, std::vector<Inpu
 
 namespace {
 
-std::string trimmed(const std::string& line) {
-  const std::size_t from = line.find_first_not_of(" \t\r\f\v");
-  if (from == std::string::npos) return {};
-  return line.substr(from, line.find_last_not_of(" \t\r\f\v") - from + 1);
-}
-
 class LoaderConfigReader {
  public:
   LoaderConfigReader(const LoaderConfigPaths& paths, std::vector<InputError>& errors)
@@ -378,11 +369,11 @@ class LoaderConfigReader {
     if (!read_.insert(std::filesystem::path(real).lexically_normal().string()).second) return;
     std::istringstream file(loader_file(real, errors_).value_or(""));
     for (std::string line; std::getline(file, line);) {
-      line = trimmed(line.substr(0, line.find('#')));
+      line = without_margins(line.substr(0, line.find('#')));
       if (line.empty() || line.starts_with("hwcap ")) continue;
       if (line.starts_with("include ") || line.starts_with("include\t")) {
         if (depth < limits::kLoaderConfigDepth)
-          include(trimmed(line.substr(8)), path, depth);
+          include(std::string(without_margins(line.substr(8))), path, depth);
         else
           note_beyond(path.c_str(), "the depth of its includes");
         continue;

@@ -13,6 +13,7 @@
 #include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -74,9 +75,7 @@ inline bool has_one_size(std::string_view name) {
   }
   if (name.starts_with("hostRef") && name.ends_with("Linkage")) return false;
   if (!name.starts_with("_") && !name.starts_with("DW.ref.")) return true;
-  for (const std::string_view made : {"DW.ref.", "__llvm_", "__prof", "__covrec_", "__BLNK__", "_BLNK__"})
-    if (name.starts_with(made)) return false;
-  return true;
+  return !starts_with_any(name, {"DW.ref.", "__llvm_", "__prof", "__covrec_", "__BLNK__", "_BLNK__"});
 }
 
 inline bool has_compared_size(const Symbol& symbol, std::string_view name) {

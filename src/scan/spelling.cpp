@@ -21,20 +21,14 @@ std::string before_parameters(const std::string& text) {
 }
 
 std::string_view plain_identifier(std::string_view mangled) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string_view rest = mangled.substr(2);
-  const auto take = [&](std::string_view text) {
-    const bool found = rest.starts_with(text);
-    if (found) rest.remove_prefix(text.size());
-    return found;
-  };
-  const bool nested = take("N");
-  if (nested) take("K");
-  take("St");
+  const bool nested = take_prefix(rest, "N");
+  if (nested) take_prefix(rest, "K");
+  take_prefix(rest, "St");
   std::string_view last;
-  while (!rest.empty() && is_digit(rest.front()) && (nested || last.empty())) {
+  while (!rest.empty() && is_ascii_digit(rest.front()) && (nested || last.empty())) {
     std::size_t size = 0;
-    for (; !rest.empty() && is_digit(rest.front()) && size < mangled.size(); rest.remove_prefix(1))
+    for (; !rest.empty() && is_ascii_digit(rest.front()) && size < mangled.size(); rest.remove_prefix(1))
       size = 10 * size + static_cast<std::size_t>(rest.front() - '0');
     if (size > rest.size()) return {};
     last = rest.substr(0, size);
@@ -158,7 +152,7 @@ std::optional<std::size_t> slip_between(std::string_view a, std::string_view b) 
   if (a.size() == b.size() && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1)) return std::nullopt;
   const auto without_digits = [](std::string_view text) {
     std::string letters(text);
-    std::erase_if(letters, [](char c) { return c >= '0' && c <= '9'; });
+    std::erase_if(letters, is_ascii_digit);
     return letters;
   };
   if (without_digits(a) == without_digits(b)) return std::nullopt;

@@ -71,7 +71,12 @@ std::vector<std::string> split_at_commas(std::string_view list) {
 }
 
 std::vector<std::string> lines_in(std::string_view text) {
-  std::vector<std::string> lines;
+  const std::vector<std::string_view> views = line_views(text);
+  return {views.begin(), views.end()};
+}
+
+std::vector<std::string_view> line_views(std::string_view text) {
+  std::vector<std::string_view> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     lines.emplace_back(text.substr(at, end - at));

@@ -20,6 +20,10 @@ inline bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
+inline bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
+}
+
 inline bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
   return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return text.starts_with(start); });
 }
@@ -36,9 +40,17 @@ inline bool is_among(std::string_view word, std::initializer_list<std::string_vi
 /// As isspace(3) in the C locale.
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// What C names are made of, and "$", which compilers take.
-inline bool is_word_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+inline bool is_word_char(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '$'; }
+
+/// `text` without the `blanks` at both ends.
+inline std::string_view without_margins(std::string_view text, std::string_view blanks = " \t\r\f\v") {
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 /// "twice", "3 times"
@@ -62,6 +74,9 @@ std::vector<std::string> split_at_commas(std::string_view list);
 
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_in(std::string_view text);
+
+/// The same in `text` itself.
+std::vector<std::string_view> line_views(std::string_view text);
 
 /// `text` with its line breaks between words, so that it stays within `width` columns where words allow it; 0: in one
 /// line. The first line begins at column `indent`, the others with as many blanks.

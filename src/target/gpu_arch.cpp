@@ -82,8 +82,6 @@ constexpr std::array<std::string_view, 7> kOfTheMachine{"native", "all",    "all
 
 bool is_separator(char c) { return c == ';' || c == ',' || c == ' ' || c == '\t' || c == '\n'; }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -100,7 +98,7 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
 std::optional<std::uint32_t> take_number(std::string_view& text) {
   std::size_t size = 0;
   std::uint32_t number = 0;
-  for (; size < text.size() && size < 4 && is_digit(text[size]); ++size)
+  for (; size < text.size() && size < 4 && is_ascii_digit(text[size]); ++size)
     number = number * 10 + static_cast<std::uint32_t>(text[size] - '0');
   text.remove_prefix(size);
   return size == 0 ? std::nullopt : std::optional(number);
@@ -124,7 +122,7 @@ std::optional<GpuArch> plain_number(std::string_view text) {
 /// "9.0a", with nothing after it.
 std::optional<GpuArch> dotted_number(std::string_view text) {
   const std::optional<std::uint32_t> major = take_number(text);
-  if (!major || *major == 0 || *major > 99 || !take_prefix(text, ".") || text.empty() || !is_digit(text.front()))
+  if (!major || *major == 0 || *major > 99 || !take_prefix(text, ".") || text.empty() || !is_ascii_digit(text.front()))
     return std::nullopt;
   const std::uint32_t minor = static_cast<std::uint32_t>(text.front() - '0');
   text.remove_prefix(1);
@@ -207,7 +205,7 @@ std::string meant(std::string_view word) {
   if (dotted_number(rest) && ptx) return std::string(rest) + "+PTX";
   if (const std::optional<GpuArch> arch = plain_number(rest); arch && ptx)
     return fmt::format("{}.{}+PTX", arch->number / 10, arch->number % 10);
-  if (rest.size() == 1 && is_digit(rest[0]) && rest[0] != '0') return std::string(rest) + ".0";
+  if (rest.size() == 1 && is_ascii_digit(rest[0]) && rest[0] != '0') return std::string(rest) + ".0";
   return {};
 }
 

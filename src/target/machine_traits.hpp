@@ -115,6 +115,14 @@ bool any_word(std::string_view words, Matches matches) {
   return false;
 }
 
+template <typename Take>
+void each_word(std::string_view words, Take take) {
+  any_word(words, [&](std::string_view word) {
+    take(word);
+    return false;
+  });
+}
+
 inline bool has_word(std::string_view words, std::string_view word) {
   return any_word(words, [&](std::string_view one) { return one == word; });
 }

@@ -18,6 +18,8 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "support/tables.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -41,11 +43,10 @@ struct CompilerOptionRow {
   bool list = false;  ///< nvcc: the value is cut at commas
 };
 
-std::span<const CompilerOptionRow> host_compiler_options();  ///< of gcc and clang
-
 using Option = CompilerOption;
 using Form = ValueForm;
 
+/// Of gcc and clang.
 constexpr auto kHostOptions = std::to_array<CompilerOptionRow>({
     {"-D", Option::Define, Form::NextOrHere},
     {"--define-macro", Option::Define, Form::Equals},
@@ -145,9 +146,6 @@ constexpr auto kNvccOptions = std::to_array<CompilerOptionRow>({
     {"l", Option::Library, Form::NextOrHere, true},
 });
 
-std::span<const CompilerOptionRow> host_compiler_options() { return kHostOptions; }
-std::span<const CompilerOptionRow> nvcc_options() { return kNvccOptions; }
-
 using Words = std::vector<std::string>;
 
 /// nvcc's lists (seen with --dryrun): a backslash takes the next character as it is; double quotes hold commas together
@@ -182,8 +180,7 @@ std::string nvcc_list_item(std::string_view text) {
 std::string for_nvcc_shell(const std::string& word) {
   constexpr std::string_view kPlain = "+-./:=@_%,";
   const auto plain = [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kPlain.find(c) != std::string_view::npos;
+    return is_ascii_letter(c) || is_ascii_digit(c) || kPlain.find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return nvcc_list_item(word);
   std::string quoted = "'";
@@ -200,25 +197,12 @@ Words host_words(const std::string& list) {
   return split_response(line);  // an open quote, or ";": kept together as well as can be
 }
 
-bool has_name(std::string_view names, std::string_view name) {
-  while (!names.empty()) {
-    const std::size_t end = std::min(names.find(' '), names.size());
-    if (names.substr(0, end) == name) return true;
-    names.remove_prefix(std::min(end + 1, names.size()));
-  }
-  return false;
-}
-
 /// The longest name of the row that the word begins with and goes on after; empty: none.
 std::string_view name_before_value(const CompilerOptionRow& row, std::string_view word) {
   std::string_view best;
-  std::string_view names = row.names;
-  while (!names.empty()) {
-    const std::size_t end = std::min(names.find(' '), names.size());
-    const std::string_view name = names.substr(0, end);
+  each_word(row.names, [&](std::string_view name) {
     if (word.starts_with(name) && word.size() > name.size() && name.size() > best.size()) best = name;
-    names.remove_prefix(std::min(end + 1, names.size()));
-  }
+  });
   return best;
 }
 
@@ -230,7 +214,7 @@ struct Match {
 
 Match match_whole(std::span<const CompilerOptionRow> rows, std::string_view word) {
   for (const CompilerOptionRow& row : rows) {
-    if (has_name(row.names, word))
+    if (has_word(row.names, word))
       return {&row, std::nullopt, row.form != ValueForm::None && row.form != ValueForm::Here};
   }
   return {};
@@ -266,15 +250,15 @@ class WordReader {
     if (!nvcc_ && word.starts_with("-Wp,")) return take_preprocessor_list(word.substr(4));
     if (nvcc_ && take_host_options(word)) return;
     if (nvcc_) {
-      if (take_from(nvcc_options(), bare(word), word, true)) return;
+      if (take_from(kNvccOptions, bare(word), word, true)) return;
       // With --forward-unknown-to-host-compiler, nvcc hands on "-iquote/dir", always in one word.
-      const Match match = match_with_value(host_compiler_options(), word, false);
+      const Match match = match_with_value(kHostOptions, word, false);
       return keep(match.row != nullptr ? match.row->option : CompilerOption::Other, match.value.value_or(""), {word});
     }
     if (word == "-Xclang" && (take_forced_include() || take_cc1_output())) return;
     if (word == "-Xpreprocessor") return take_preprocessor_words();
     if ((word == "-Xarch_host" || word == "-Xarch_device") && at_ + 1 < words_.size()) return take_for_one_side(word);
-    if (!take_from(host_compiler_options(), word, word, false)) keep(CompilerOption::Other, {}, {word});
+    if (!take_from(kHostOptions, word, word, false)) keep(CompilerOption::Other, {}, {word});
   }
 
   static std::string_view bare(std::string_view word) {
@@ -361,7 +345,7 @@ class WordReader {
     if (at_ + 1 == words_.size()) return false;
     const std::string& option = words_[at_ + 1];
     const bool has_value_here = option.starts_with("-plugin-arg-") || option.starts_with("-stats-file=");
-    if (!has_value_here && !has_name(kNames, option)) return false;
+    if (!has_value_here && !has_word(kNames, option)) return false;
     const bool has_value =
         !option.starts_with("-stats-file=") && words_.size() - at_ >= 4 && words_[at_ + 2] == "-Xclang";
     const std::size_t count = has_value ? 4 : 2;
@@ -520,13 +504,8 @@ Words without_wrappers(Words argv) {
   return argv;
 }
 
-struct Extension {
-  std::string_view text;
-  SourceLanguage language;
-};
-
 // GCC manual, "Overall Options"; nvcc manual, "Supported Input File Suffixes".
-constexpr auto kExtensions = std::to_array<Extension>({
+constexpr std::pair<std::string_view, SourceLanguage> kExtensions[] = {
     {"c", SourceLanguage::C},          {"i", SourceLanguage::C},         {"cc", SourceLanguage::Cxx},
     {"cp", SourceLanguage::Cxx},       {"cxx", SourceLanguage::Cxx},     {"cpp", SourceLanguage::Cxx},
     {"CPP", SourceLanguage::Cxx},      {"c++", SourceLanguage::Cxx},     {"C", SourceLanguage::Cxx},
@@ -536,16 +515,12 @@ constexpr auto kExtensions = std::to_array<Extension>({
     {"f", SourceLanguage::Other},      {"F", SourceLanguage::Other},     {"f90", SourceLanguage::Other},
     {"F90", SourceLanguage::Other},    {"hip", SourceLanguage::Other},   {"ptx", SourceLanguage::Other},
     {"cubin", SourceLanguage::Other},
-});
+};
 
 SourceLanguage language_of_file(const std::string& path) {
-  const std::string name(base_name(path));
+  const std::string_view name = base_name(path);
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos) return SourceLanguage::Unknown;
-  for (const Extension& known : kExtensions) {
-    if (name.compare(dot + 1, std::string::npos, known.text) == 0) return known.language;
-  }
-  return SourceLanguage::Unknown;
+  return dot == std::string_view::npos ? SourceLanguage::Unknown : value_for(kExtensions, name.substr(dot + 1));
 }
 
 SourceLanguage language_of_option(std::string_view name) {
@@ -555,6 +530,12 @@ SourceLanguage language_of_option(std::string_view name) {
   if (name.starts_with("assembler")) return SourceLanguage::Assembler;
   return name == "none" ? SourceLanguage::Unknown : SourceLanguage::Other;
 }
+
+constexpr std::pair<CompilerOption, CompilerAction> kStops[] = {
+    {Option::DeviceC, CompilerAction::Compile},       {Option::Compile, CompilerAction::Compile},
+    {Option::Assemble, CompilerAction::Assemble},     {Option::Preprocess, CompilerAction::Preprocess},
+    {Option::DeviceLink, CompilerAction::DeviceLink}, {Option::MakeLibrary, CompilerAction::Library},
+    {Option::NoAction, CompilerAction::Nothing}};
 
 /// Fills in a CompileCommand, word after word.
 class CommandBuilder {
@@ -636,24 +617,6 @@ class CommandBuilder {
         break;
       case CompilerOption::DeviceC:
         command_.device_code = true;
-        [[fallthrough]];
-      case CompilerOption::Compile:
-        stop_at(CompilerAction::Compile);
-        break;
-      case CompilerOption::Assemble:
-        stop_at(CompilerAction::Assemble);
-        break;
-      case CompilerOption::Preprocess:
-        stop_at(CompilerAction::Preprocess);
-        break;
-      case CompilerOption::DeviceLink:
-        stop_at(CompilerAction::DeviceLink);
-        break;
-      case CompilerOption::MakeLibrary:
-        stop_at(CompilerAction::Library);
-        break;
-      case CompilerOption::NoAction:
-        stop_at(CompilerAction::Nothing);
         break;
       case CompilerOption::Dependency:
         take_dependency(word.spelled.front());
@@ -661,9 +624,10 @@ class CommandBuilder {
       default:
         break;
     }
+    stop_at(value_for(kStops, word.option, CompilerAction::Link));
   }
 
-  /// -c, -S and -E together: the one that stops first. "-c -c" is what PyTorch writes.
+  /// -c, -S and -E together: the one that stops first, of which linking is the last. "-c -c" is what PyTorch writes.
   void stop_at(CompilerAction action) {
     constexpr std::array kEarliestFirst{CompilerAction::Nothing, CompilerAction::Preprocess, CompilerAction::Assemble,
                                         CompilerAction::Compile, CompilerAction::DeviceLink, CompilerAction::Library,
@@ -751,31 +715,15 @@ namespace {
 
 /// Options that stop the run elsewhere, write files or name what is linked.
 bool is_dropped(const CompilerWord& word) {
-  switch (word.option) {
-    case CompilerOption::Compile:
-    case CompilerOption::Assemble:
-    case CompilerOption::Preprocess:
-    case CompilerOption::DeviceLink:
-    case CompilerOption::MakeLibrary:
-    case CompilerOption::NoAction:
-    case CompilerOption::Output:
-    case CompilerOption::OutputDir:
-    case CompilerOption::Dependency:
-    case CompilerOption::SideOutput:
-    case CompilerOption::Library:
-    case CompilerOption::LibraryDir:
-      return true;
-    default:
-      return false;
-  }
+  return is_one_of(word.option, {Option::Compile, Option::Assemble, Option::Preprocess, Option::DeviceLink,
+                                 Option::MakeLibrary, Option::NoAction, Option::Output, Option::OutputDir,
+                                 Option::Dependency, Option::SideOutput, Option::Library, Option::LibraryDir});
 }
 
 /// Variables that make compilers write files (GCC manual, "Environment Variables Affecting GCC"; clang's CC_*) or a
 /// loader start other code.
 bool is_dropped_variable(const std::string& word) {
-  for (const std::string_view name : {"DEPENDENCIES_OUTPUT=", "SUNPRO_DEPENDENCIES=", "CC_PRINT_", "CC_LOG_", "LD_"})
-    if (word.starts_with(name)) return true;
-  return false;
+  return starts_with_any(word, {"DEPENDENCIES_OUTPUT=", "SUNPRO_DEPENDENCIES=", "CC_PRINT_", "CC_LOG_", "LD_"});
 }
 
 bool is_cuda(const CompileCommand& command) { return command.language == SourceLanguage::Cuda; }

@@ -72,7 +72,7 @@ struct MacroOption {
   std::string text;       ///< "NAME", "NAME=1", "F(x)=x"
 };
 
-enum class IncludeKind : std::uint8_t { Quote, Normal, System, After };  ///< -iquote, -I, -isystem, -idirafter
+enum class IncludeKind : std::uint8_t { Normal, System, After };  ///< -I, -isystem, -idirafter
 
 struct IncludeDir {
   std::string path;  ///< as written, relative to CompileCommand::folder

@@ -17,6 +17,7 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -27,9 +28,7 @@ namespace fs = std::filesystem;
 
 using Variables = NinjaVariables;
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-}
+bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '.' || c == '-'; }
 
 bool is_simple_name(char c) { return is_name(c) && c != '.'; }  // $name, without braces
 

@@ -1,6 +1,7 @@
 // Searches units for the entries that define symbols: by relocation, by address, by linkage name.
 
 #include "locate/dwarf/die_search.hpp"
+#include "support/strings.hpp"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -14,14 +15,12 @@ namespace {
 // Concrete instance, abstract instance, declaration in the class; LTO adds one or two.
 constexpr int kLongestChain = 8;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// "_ZN1AC2Ev" and "_ZN1AC1Ev", "_ZN1AD2Ev" and "_ZN1AD0Ev", or with CI1 and CI2 for inherited constructors
 bool differ_in_variant(std::string_view a, std::string_view b) {
   if (a.size() != b.size() || !a.starts_with("_Z")) return false;
   const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   if (at == a.size()) return true;
-  if (!is_digit(a[at]) || !is_digit(b[at]) || a.substr(at + 1) != b.substr(at + 1)) return false;
+  if (!is_ascii_digit(a[at]) || !is_ascii_digit(b[at]) || a.substr(at + 1) != b.substr(at + 1)) return false;
   const std::string_view before = a.substr(0, at);
   return before.ends_with('C') || before.ends_with('D') || before.ends_with("CI");
 }
@@ -38,7 +37,7 @@ bool in_no_template(std::string_view symbol) {
   symbol = symbol.substr(3, symbol.size() - 4);
   while (!symbol.empty()) {
     std::size_t length = 0, digits = 0;
-    while (digits < symbol.size() && digits < 6 && is_digit(symbol[digits]))
+    while (digits < symbol.size() && digits < 6 && is_ascii_digit(symbol[digits]))
       length = length * 10 + static_cast<std::size_t>(symbol[digits++] - '0');
     if (length == 0 || length > symbol.size() - digits) return false;
     symbol.remove_prefix(digits + length);

@@ -400,12 +400,10 @@ void DeclaratorReader::read_initialiser(std::size_t& at, Declared& declared) {
   if (!has(at)) return;
   if (tokens_[at].is('=')) {
     const Word word = has(at + 1) ? word_of(tokens_[at + 1]) : Word::Count;
-    if (declared.is_function) {
+    if (declared.is_function)
       declared.has_body = word == Word::Default;
-      declared.is_deleted = word == Word::Delete;
-    } else {
+    else
       declared.has_initialiser = true;
-    }
     at = behind_expression(at + 1);
   } else if (tokens_[at].kind == Kind::Braces) {
     declared.has_initialiser = true;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +13,8 @@
 
 #include "locate/source/lexer.hpp"
 #include "locate/source/tokens.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
 #include "support/tables.hpp"
 
 namespace elfaudit::source {
@@ -31,29 +32,28 @@ struct Parameter {
 };
 
 /// Typedefs of the standard library, as x86-64 Linux has them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kTypedefs = {
-    {{"size_t", "unsigned long"},
-     {"ssize_t", "long"},
-     {"ptrdiff_t", "long"},
-     {"intptr_t", "long"},
-     {"uintptr_t", "unsigned long"},
-     {"int8_t", "signed char"},
-     {"uint8_t", "unsigned char"},
-     {"int16_t", "short"},
-     {"uint16_t", "unsigned short"},
-     {"int32_t", "int"},
-     {"uint32_t", "unsigned int"},
-     {"int64_t", "long"},
-     {"uint64_t", "unsigned long"},
-     {"intmax_t", "long"},
-     {"uintmax_t", "unsigned long"},
-     {"string", "basic_string<char>"},
-     {"wstring", "basic_string<wchar_t>"},
-     {"u16string", "basic_string<char16_t>"},
-     {"u32string", "basic_string<char32_t>"},
-     {"string_view", "basic_string_view<char>"},
-     {"wstring_view", "basic_string_view<wchar_t>"},
-     {"nullptr_t", "decltype(nullptr)"}}};
+constexpr std::pair<std::string_view, std::string_view> kTypedefs[] = {{"size_t", "unsigned long"},
+                                                                       {"ssize_t", "long"},
+                                                                       {"ptrdiff_t", "long"},
+                                                                       {"intptr_t", "long"},
+                                                                       {"uintptr_t", "unsigned long"},
+                                                                       {"int8_t", "signed char"},
+                                                                       {"uint8_t", "unsigned char"},
+                                                                       {"int16_t", "short"},
+                                                                       {"uint16_t", "unsigned short"},
+                                                                       {"int32_t", "int"},
+                                                                       {"uint32_t", "unsigned int"},
+                                                                       {"int64_t", "long"},
+                                                                       {"uint64_t", "unsigned long"},
+                                                                       {"intmax_t", "long"},
+                                                                       {"uintmax_t", "unsigned long"},
+                                                                       {"string", "basic_string<char>"},
+                                                                       {"wstring", "basic_string<wchar_t>"},
+                                                                       {"u16string", "basic_string<char16_t>"},
+                                                                       {"u32string", "basic_string<char32_t>"},
+                                                                       {"string_view", "basic_string_view<char>"},
+                                                                       {"wstring_view", "basic_string_view<wchar_t>"},
+                                                                       {"nullptr_t", "decltype(nullptr)"}};
 
 /// Puts the words of a built-in type in one order: "long unsigned int" is "unsigned long".
 class BuiltinWords {
@@ -63,8 +63,8 @@ class BuiltinWords {
     if (is_one_of(word, {Word::Signed, Word::GnuSigned, Word::GnuSigned2})) signed_ = true;
     if (word == Word::Long) ++longs_;
     if (word == Word::Short) short_ = true;
-    const bool sizes = word == Word::Unsigned || word == Word::Signed || word == Word::GnuSigned ||
-                       word == Word::GnuSigned2 || word == Word::Long || word == Word::Short || word == Word::Int;
+    const bool sizes = is_one_of(
+        word, {Word::Unsigned, Word::Signed, Word::GnuSigned, Word::GnuSigned2, Word::Long, Word::Short, Word::Int});
     if (!sizes) other_ = kWords[static_cast<std::size_t>(word)];
     any_ = true;
   }
@@ -156,11 +156,9 @@ Parameter read_parameter(std::span<const Token> tokens) {
     ++i;
   }
   if (words.any()) result.base = words.text();
-  const auto* known =
-      std::find_if(kTypedefs.begin(), kTypedefs.end(), [&](const auto& row) { return row.first == result.base; });
-  if (known != kTypedefs.end()) result.base = known->second;
-  result.is_builtin =
-      words.any() || (known != kTypedefs.end() && known->second.find("basic") == std::string_view::npos);
+  const std::string_view known = value_for(kTypedefs, result.base);
+  if (!known.empty()) result.base = known;
+  result.is_builtin = words.any() || (!known.empty() && known.find("basic") == std::string_view::npos);
   // A const at the end is the parameter's own, no part of the function's type.
   if (result.pointers.ends_with("const")) result.pointers.resize(result.pointers.size() - 5);
   return result;
@@ -221,10 +219,9 @@ Alike compare_arguments(std::span<const Token> declared, std::string_view demang
 /// Relative to the working directory when below it.
 std::string seen_from_here(const std::string& path) {
   if (!path.starts_with('/')) return path;
-  std::error_code failed;
-  const std::string here = std::filesystem::current_path(failed).string();
+  const std::string here = working_directory();
   const std::size_t size = here.size();
-  const bool below = !failed && size > 1 && path.size() > size + 1 && path.starts_with(here) && path[size] == '/';
+  const bool below = size > 1 && path.size() > size + 1 && path.starts_with(here) && path[size] == '/';
   return below ? path.substr(size + 1) : path;
 }
 
@@ -434,7 +431,6 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.in_extern_c = found.extern_c;
   result.has_linkage = found.has_linkage;
   result.is_alias = what.is_alias;
-  result.in_anonymous_namespace = found.in_anonymous;
   result.in_class = found.in_class;
   result.is_internal = is_internal(entry, all, language);
   if (what.type_key != Word::Count) result.type_key = kWords[static_cast<std::size_t>(what.type_key)];
@@ -463,14 +459,6 @@ bool may_be_other_overload(const Entry& entry, const Name& name, bool has_friend
   return has_friends || can_be_implicit;
 }
 
-std::string trimmed(const std::string& text) {
-  constexpr std::size_t kLongest = 200;
-  const std::size_t first = text.find_first_not_of(" \t\r\f\v");
-  if (first == std::string::npos) return {};
-  const std::size_t last = text.find_last_not_of(" \t\r\f\v");
-  return text.substr(first, std::min(last + 1 - first, kLongest));
-}
-
 /// May another declaration become the definition while this one stays? Another overload may be the symbol's own, and
 /// of tentative definitions a later one with an initialiser defines.
 bool may_be_outdone(const Entry& entry, const Name& name, Language language) {
@@ -483,6 +471,8 @@ bool may_be_outdone(const Entry& entry, const Name& name, Language language) {
 bool may_define(const Found& found) { return found.what.has_body || !found.what.is_function || found.is_instantiation; }
 
 void add(NameSet& names, const NameSet& more) { names.insert(more.begin(), more.end()); }
+
+constexpr std::size_t kLongestText = 200;  // of a definition's line
 
 class ReadingMaker {
  public:
@@ -498,7 +488,7 @@ class ReadingMaker {
                   "its parameters are written differently from those of the symbol: it may be another overload");
       definition.at = origins_.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
       definition.chain = origins_.chain(entry.found->at.inclusion);
-      definition.text = trimmed(origins_.line_text(entry.found->first));
+      definition.text = without_margins(origins_.line_text(entry.found->first)).substr(0, kLongestText);
       origins_.note(*entry.found, definition, grounds);
       if (entry.defines) {
         defining_.push_back(&entry);

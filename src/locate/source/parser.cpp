@@ -3,6 +3,7 @@
 #include "locate/source/parser.hpp"
 
 #include "support/limits.hpp"
+#include "support/strings.hpp"
 #include "support/tables.hpp"
 
 #include <algorithm>
@@ -23,9 +24,7 @@ std::string_view key_of(std::string_view last) {
   if (last.starts_with('~')) return last.substr(1);
   if (last.starts_with("operator") && last.size() > 8) {
     const char after = last[8];
-    const bool goes_on = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z') || after == '_' ||
-                         (after >= '0' && after <= '9');
-    if (!goes_on) return "operator";
+    if (!is_ascii_letter(after) && !is_ascii_digit(after) && after != '_') return "operator";
   }
   return last;
 }

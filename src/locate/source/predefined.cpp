@@ -133,9 +133,7 @@ Answer feature(Word op, std::string_view name, Compiler compiler, Language langu
           is_among(name, {"has_virtual_destructor", "underlying_type"}))
         return {true, in_c ? "0" : "1"};
       if (is_among(name, {"tls", "assume_nonnull", "enumerator_attributes"})) return {true, "1"};
-      for (const std::string_view prefix : {"cxx_", "c_", "is_", "attribute_", "gnu_asm", "nullability"})
-        if (name.starts_with(prefix)) return {false, "1"};
-      return {false, "0"};
+      return {false, starts_with_any(name, {"cxx_", "c_", "is_", "attribute_", "gnu_asm", "nullability"}) ? "1" : "0"};
     default:
       return {false, "0"};
   }
@@ -531,16 +529,13 @@ bool depends_on_target(std::string_view macro) {
 
 bool is_guard_name(std::string_view macro) {
   while (macro.starts_with('_')) macro.remove_prefix(1);
-  for (const std::string_view prefix : {"HAVE_", "HAS_", "USE_", "NO_", "WITH_", "WITHOUT_", "NEED_", "WANT_",
-                                        "ENABLE_", "DISABLE_", "HAVING_", "USING_"})
-    if (macro.starts_with(prefix)) return false;
-  while (macro.ends_with('_') || (!macro.empty() && macro.back() >= '0' && macro.back() <= '9')) macro.remove_suffix(1);
-  for (const std::string_view suffix : {"_H", "_HH", "_HPP", "_HXX", "_CUH", "_INL", "_INC", "_IPP", "_TCC", "_TPP",
-                                        "_INCLUDED", "_INCLUDE", "_GUARD", "_h", "_hpp"})
-    if (macro.ends_with(suffix)) return true;
-  for (const std::string_view prefix : {"INCLUDE_", "INCLUDED_", "INCL_", "HEADER_", "H_"})
-    if (macro.starts_with(prefix)) return true;
-  return false;
+  if (starts_with_any(macro, {"HAVE_", "HAS_", "USE_", "NO_", "WITH_", "WITHOUT_", "NEED_", "WANT_", "ENABLE_",
+                              "DISABLE_", "HAVING_", "USING_"}))
+    return false;
+  while (!macro.empty() && (macro.back() == '_' || is_ascii_digit(macro.back()))) macro.remove_suffix(1);
+  return ends_with_any(macro, {"_H", "_HH", "_HPP", "_HXX", "_CUH", "_INL", "_INC", "_IPP", "_TCC", "_TPP", "_INCLUDED",
+                               "_INCLUDE", "_GUARD", "_h", "_hpp"}) ||
+         starts_with_any(macro, {"INCLUDE_", "INCLUDED_", "INCL_", "HEADER_", "H_"});
 }
 
 /// Does the table have it for any compiler and target? "__SIZEOF_INT128__"
@@ -561,11 +556,11 @@ static bool is_in_table(std::string_view macro) {
 }
 
 bool is_compilers_own(std::string_view macro) {
-  for (const std::string_view prefix :
-       {"__clang", "__CUDACC", "__CUDA_ARCH", "__NVCC",    "__NVCOMPILER", "__PGI",  "__INTEL",     "__ICC",
-        "_MSC_",   "_WIN",     "__APPLE",     "__MINGW",   "__CYGWIN",     "__HIP",  "__cplusplus", "__GNU",
-        "__STDC",  "__linux",  "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL", "__SUNPRO"})
-    if (macro.starts_with(prefix)) return true;
+  if (starts_with_any(
+          macro, {"__clang", "__CUDACC", "__CUDA_ARCH", "__NVCC",    "__NVCOMPILER", "__PGI",  "__INTEL",     "__ICC",
+                  "_MSC_",   "_WIN",     "__APPLE",     "__MINGW",   "__CYGWIN",     "__HIP",  "__cplusplus", "__GNU",
+                  "__STDC",  "__linux",  "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL", "__SUNPRO"}))
+    return true;
   if (macro.starts_with("__")) return tells_machine(macro) || is_in_table(macro);
   // Not _GNU_SOURCE and _BIG_ENDIAN, which people define too.
   return any_word("_LP64 _ILP32 _CALL_ _ARCH_P", [&](std::string_view start) { return macro.starts_with(start); }) &&

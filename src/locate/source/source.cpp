@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <compare>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -41,7 +40,7 @@ constexpr std::size_t kMostValues = 10;
 
 struct Assumption {
   std::string name, value;
-  bool operator<(const Assumption& other) const { return std::tie(name, value) < std::tie(other.name, other.value); }
+  auto operator<=>(const Assumption&) const = default;
 };
 
 struct Trial {
@@ -57,9 +56,7 @@ std::vector<std::string> values_in(const std::vector<std::string_view>& conditio
   std::vector<std::string> values = {"1"};
   for (const std::string_view condition : conditions) {
     for (std::size_t at = 0; at < condition.size() && values.size() < kMostValues; ++at) {
-      const auto is_digit = [&](std::size_t i) {
-        return i < condition.size() && condition[i] >= '0' && condition[i] <= '9';
-      };
+      const auto is_digit = [&](std::size_t i) { return i < condition.size() && is_ascii_digit(condition[i]); };
       if (!is_digit(at) ||
           (at > 0 && (condition[at - 1] == '_' || std::isalnum(static_cast<unsigned char>(condition[at - 1])))))
         continue;
@@ -760,8 +757,7 @@ class UnitReader {
 
 TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
   TranslationUnit absolute = unit;
-  std::error_code failed;
-  absolute.folder = normal_path(unit.folder, std::filesystem::current_path(failed).string());
+  absolute.folder = normal_path(unit.folder, working_directory());
   return absolute;
 }
 
@@ -799,8 +795,7 @@ void settle_by_way(const TranslationUnit& unit, FileStore& files, const std::vec
                    std::vector<Reading>& readings) {
   std::set<std::string> read;
   for (const std::string& file : unit.read_files) read.insert(normal_path(file, unit.folder));
-  std::error_code failed;
-  const std::string here = std::filesystem::current_path(failed).string();
+  const std::string here = working_directory();
   std::vector<Name> names;
   std::vector<Definition*> settled;
   for (std::size_t i = 0; i < readings.size(); ++i) {

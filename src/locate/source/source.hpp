@@ -161,7 +161,7 @@ struct Definition {
   bool is_instantiation = false;  ///< template int f<int>(int);
   bool has_initialiser = false, is_function = false;
   bool is_tentative = false;  ///< C: no initialiser and no extern
-  bool in_extern_c = false, in_anonymous_namespace = false;
+  bool in_extern_c = false;
   bool is_alias = false;               ///< __attribute__((alias("other")))
   bool has_linkage = false;            ///< extern "C" or extern "C++" without braces
   bool in_class = false;               ///< written inside its class

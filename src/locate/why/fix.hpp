@@ -12,6 +12,7 @@
 #include "elfaudit/finding.hpp"
 #include "locate/source/source.hpp"
 #include "locate/why/project_files.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -33,10 +34,7 @@ struct WrittenDefinition {
 
   /// C++17 or later; when nothing says the standard, that of g++ 11 and clang 16 on.
   bool has_inline_variables() const {
-    if (language == source::Language::C) return false;
-    for (const char* old : {"98", "03", "0x", "11", "1y", "14"})
-      if (standard.ends_with(old)) return false;
-    return true;
+    return language != source::Language::C && !ends_with_any(standard, {"98", "03", "0x", "11", "1y", "14"});
   }
 
   /// Is the definition in a file that the translation unit includes?
@@ -49,9 +47,7 @@ struct WrittenDefinition {
  private:
   /// lex.l, named by a #line of the lex.c that is compiled.
   static bool is_grammar(const std::string& file) {
-    for (const std::string_view extension : {".l", ".ll", ".lex", ".lpp", ".y", ".yy", ".ypp", ".rl", ".re"})
-      if (file.ends_with(extension)) return true;
-    return false;
+    return ends_with_any(file, {".l", ".ll", ".lex", ".lpp", ".y", ".yy", ".ypp", ".rl", ".re"});
   }
 };
 

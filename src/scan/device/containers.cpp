@@ -20,6 +20,7 @@
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
 #include "support/limits.hpp"
+#include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -219,11 +220,8 @@ class FatbinReader : RegionReader {
       problem(at, "has an entry with a string outside of its header");
       return {};
     }
-    std::string_view found = bytes_.text(at + offset, size);
-    found = found.substr(0, found.find('\0'));
-    const std::size_t first = found.find_first_not_of(' ');
-    if (first == std::string_view::npos) return {};
-    return std::string(found.substr(first, found.find_last_not_of(' ') - first + 1));
+    const std::string_view found = bytes_.text(at + offset, size);
+    return std::string(without_margins(found.substr(0, found.find('\0')), " "));
   }
 
   bool all_zero(std::uint64_t at, std::uint64_t count) const {
@@ -403,7 +401,7 @@ GpuArch arch_of(std::string_view text) {
   if (rest.starts_with("sm_")) {
     rest.remove_prefix(3);
     std::size_t digits = 0;
-    while (digits < rest.size() && digits < 3 && rest[digits] >= '0' && rest[digits] <= '9')
+    while (digits < rest.size() && digits < 3 && is_ascii_digit(rest[digits]))
       arch.number = arch.number * 10 + static_cast<std::uint32_t>(rest[digits++] - '0');
     rest.remove_prefix(digits);
     if (digits >= 2 && (rest.empty() || rest == "a" || rest == "f")) {
@@ -419,8 +417,7 @@ GpuArch arch_of(std::string_view text) {
 /// Names of targets are printed as they are.
 bool is_plain(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("-_+:.").find(c) != std::string_view::npos;
+    return is_ascii_digit(c) || is_ascii_letter(c) || std::string_view("-_+:.").find(c) != std::string_view::npos;
   });
 }
 

@@ -18,6 +18,7 @@
 #include "elf/elf_file.hpp"
 #include "elfaudit/device.hpp"
 #include "support/bytes.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -32,14 +33,10 @@ struct CubinPrototype {
   bool address_taken = false;  ///< is in .nv.callgraph, not in .nv.prototype
 };
 
-}  // namespace
-
 // --- Both sections are arrays of two u32. In .nv.prototype they are a symbol and its prototype, a string of the symbol
 // table's string table. In .nv.callgraph a pair {0, -1} begins the list of {caller, callee}, {0, -2} that of functions
 // whose address is taken and their prototypes, {0, -3} that of {caller, prototype of an indirect call}; merged cubins
 // have the lists several times.
-
-namespace {
 
 constexpr std::uint64_t kPair = 8;
 constexpr std::uint32_t kCallList = 0xffffffff;
@@ -137,16 +134,14 @@ std::vector<DeviceCall> cubin_calls(const ElfSections& cubin, const ElfSymbols& 
   return CallReader(cubin, table, symbols).run();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// The parts of "_ZN" before template arguments: "1n", "L3nsv". clang marks internal linkage by an L before the part,
 /// as in "_ZN1nL3nsvE", which is n::nsv.
 bool has_internal_part(std::string_view parts) {
   while (!parts.empty()) {
-    if (parts[0] == 'L' && parts.size() > 1 && is_digit(parts[1])) return true;
-    if (!is_digit(parts[0])) return false;
+    if (parts[0] == 'L' && parts.size() > 1 && is_ascii_digit(parts[1])) return true;
+    if (!is_ascii_digit(parts[0])) return false;
     std::size_t length = 0;
-    while (!parts.empty() && is_digit(parts[0]) && length < parts.size()) {
+    while (!parts.empty() && is_ascii_digit(parts[0]) && length < parts.size()) {
       length = length * 10 + static_cast<std::size_t>(parts[0] - '0');
       parts.remove_prefix(1);
     }
@@ -158,7 +153,7 @@ bool has_internal_part(std::string_view parts) {
 /// Has a part that begins so: its length precedes it. "_ZN2ns11MY_INTERNAL_E" has none.
 bool has_part_from(std::string_view mangled, std::string_view start) {
   for (std::size_t at = mangled.find(start); at != std::string_view::npos; at = mangled.find(start, at + 1))
-    if (at > 0 && is_digit(mangled[at - 1])) return true;
+    if (at > 0 && is_ascii_digit(mangled[at - 1])) return true;
   return false;
 }
 
