@@ -571,11 +571,7 @@ void add_hip_link(const std::vector<Words>& commands, LinkLine& line) {
   }
 }
 
-}  // namespace
-
 // --- A driver that is asked
-
-namespace {
 
 using Commands = std::vector<Words>;
 
@@ -641,12 +637,8 @@ std::map<std::string, std::string> objects_made(const Commands& commands, const 
 }
 
 std::string line_that_starts_with(std::string_view text, std::string_view start) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (text.substr(at, end - at).starts_with(start))
-      return std::string(text.substr(at + start.size(), end - at - start.size()));
-    at = end + 1;
-  }
+  for (const std::string_view line : line_views(text))
+    if (line.starts_with(start)) return std::string(line.substr(start.size()));
   return {};
 }
 
@@ -668,15 +660,12 @@ InputError complaint(const std::string& program, const std::string& message) {
 std::vector<InputError> complaints(const std::string& program, std::string_view text) {
   constexpr std::string_view kError = "error: ";
   std::vector<InputError> all;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
+  for (const std::string_view line : line_views(text)) {
     // A line that begins with a blank is a command; COLLECT_GCC_OPTIONS may hold any word.
     const std::size_t error = line.find(kError);
     if (error != std::string_view::npos && !line.starts_with(' ') && !line.starts_with("COLLECT_GCC")) {
       all.push_back(complaint(program, std::string(line.substr(error + kError.size()))));
     }
-    at = end + 1;
   }
   return all;
 }

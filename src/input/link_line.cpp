@@ -97,16 +97,12 @@ bool begins_static(const std::vector<LineItem>& items) {
 bool LineState::take(const LineItem& item) {
   switch (item.effect) {
     case OptionEffect::WholeArchive:
-      now_.whole_archive = true;
-      return true;
     case OptionEffect::NoWholeArchive:
-      now_.whole_archive = false;
+      now_.whole_archive = item.effect == OptionEffect::WholeArchive;
       return true;
     case OptionEffect::AsNeeded:
-      now_.as_needed = true;
-      return true;
     case OptionEffect::NoAsNeeded:
-      now_.as_needed = false;
+      now_.as_needed = item.effect == OptionEffect::AsNeeded;
       return true;
     case OptionEffect::PushState:
       saved_.push_back(now_);
@@ -602,10 +598,8 @@ class LineReader {
         if (linker_.relocatable_is_static) state_.search_static();
         return true;
       case OptionEffect::Pie:
-        job_.pie = true;
-        return true;
       case OptionEffect::NoPie:
-        job_.pie = false;
+        job_.pie = item.effect == OptionEffect::Pie;
         return true;
       case OptionEffect::Output:
         job_.output_path = item.value;
@@ -646,13 +640,12 @@ class LineReader {
         job_.refuses_foreign = item.name == "warn-mismatch";
         return true;
       case OptionEffect::MultipleDefinitions:
-        job_.allow_multiple_definition = true;
-        return true;
       case OptionEffect::NoMultipleDefinitions:
-        job_.allow_multiple_definition = false;
+        job_.allow_multiple_definition = item.effect == OptionEffect::MultipleDefinitions;
         return true;
       case OptionEffect::GcSections:
-        job_.gc_sections = true;
+      case OptionEffect::NoGcSections:
+        job_.gc_sections = item.effect == OptionEffect::GcSections;
         return true;
       case OptionEffect::DefineCommon:
       case OptionEffect::NoDefineCommon:
@@ -661,9 +654,6 @@ class LineReader {
       case OptionEffect::FortranCommon:
       case OptionEffect::NoFortranCommon:
         job_.fortran_common = item.effect == OptionEffect::FortranCommon;
-        return true;
-      case OptionEffect::NoGcSections:
-        job_.gc_sections = false;
         return true;
       default:
         return false;

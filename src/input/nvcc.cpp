@@ -20,7 +20,6 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
@@ -34,17 +33,12 @@
 #include "support/process.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
 
 // --- How NVIDIA's tools write options: the same for nvcc and nvlink (CUDA 13.0: nvcc --help, nvlink --help).
-
-/// An option that takes a value. Both names are written with one dash or two: "--arch=X", "--arch X", "-arch=X".
-struct NvOption {
-  std::string_view name;        ///< what NvWord::name will say
-  std::string_view other = {};  ///< a second name, if there is one
-};
 
 /// One input or option of such a command line.
 struct NvWord {
@@ -58,8 +52,7 @@ constexpr auto kNotJoined = std::to_array<std::string_view>({"lto", "ltoir", "li
 
 class NvWordReader {
  public:
-  NvWordReader(std::span<const NvOption> with_value, std::string_view joined)
-      : with_value_(with_value), joined_(joined) {}
+  NvWordReader(std::string_view with_value, std::string_view joined) : with_value_(with_value), joined_(joined) {}
 
   void add(const std::vector<std::string>& words, std::size_t depth) {
     for (std::size_t at = 0; at < words.size(); ++at) {
@@ -94,15 +87,18 @@ class NvWordReader {
 
   bool is_long(const std::string& word, std::string_view bare) const {
     return word[1] == '-' || bare.size() < 2 || joined_.find(bare[0]) == std::string_view::npos ||
-           std::find(kNotJoined.begin(), kNotJoined.end(), bare) != kNotJoined.end();
+           is_among(bare, kNotJoined);
   }
 
   std::string_view name_of(std::string_view name) const {
     if (name == "optf" || name == "options-file") return "optf";
-    const auto found = std::find_if(with_value_.begin(), with_value_.end(), [&](const NvOption& option) {
-      return name == option.name || (!option.other.empty() && name == option.other);
+    std::string_view found;
+    any_word(with_value_, [&](std::string_view names) {
+      const std::string_view first = names.substr(0, names.find('/'));
+      if (name == first || (first != names && name == names.substr(first.size() + 1))) found = first;
+      return !found.empty();
     });
-    return found == with_value_.end() ? std::string_view() : found->name;
+    return found;
   }
 
   void add_file(const std::string& path, std::size_t depth) {
@@ -112,16 +108,17 @@ class NvWordReader {
     add(split_response(*text), depth + 1);
   }
 
-  std::span<const NvOption> with_value_;
+  std::string_view with_value_;
   std::string_view joined_;
   bool takes_next_ = false;
   std::vector<NvWord> out_;
 };
 
-/// `with_value`: the options that take the next word when there is no "=". `joined`: letters of those that may also
-/// are right before their value ("-lfoo"). Files named by -optf / --options-file are read in place; throws UsageError
-/// when one can't be read or they include each other without end.
-std::vector<NvWord> read_nv_words(const std::vector<std::string>& words, std::span<const NvOption> with_value,
+/// `with_value`: the options that take the next word when there is no "=", with a second name as "l/library"; NvWord
+/// has the first. Both are written with one dash or two: "--arch=X", "--arch X", "-arch=X". `joined`: letters of those
+/// that may also be right before their value ("-lfoo"). Files named by -optf / --options-file are read in place; throws
+/// UsageError when one can't be read or they include each other without end.
+std::vector<NvWord> read_nv_words(const std::vector<std::string>& words, std::string_view with_value,
                                   std::string_view joined) {
   NvWordReader reader(with_value, joined);
   reader.add(words, 0);
@@ -145,55 +142,19 @@ std::vector<std::string> nv_list(std::string_view list) {
 namespace {
 
 // nvlink --help; nvcc 13.0 also passes --host-ccbin, which that does not list.
-constexpr auto kNvlinkWithValue = std::to_array<NvOption>({{"l", "library"},
-                                                           {"L", "library-path"},
-                                                           {"o", "output-file"},
-                                                           {"arch"},
-                                                           {"m", "machine"},
-                                                           {"cpu-arch"},
-                                                           {"host-ccbin"},
-                                                           {"register-link-binaries"},
-                                                           {"nvvmpath"},
-                                                           {"maxrregcount"},
-                                                           {"Ofc", "Ofast-compile"},
-                                                           {"Xnvvm"},
-                                                           {"Xptxas"},
-                                                           {"ghls", "gen-host-linker-script"},
-                                                           {"kernels-used"},
-                                                           {"variables-used"},
-                                                           {"split-compile"},
-                                                           {"split-compile-extended"},
-                                                           {"time"},
-                                                           {"uidx", "uidx-file"}});
-constexpr auto kNvlinkFlags = std::to_array<std::string_view>({"debug",
-                                                               "g",
-                                                               "device-stack-protector",
-                                                               "disable-infos",
-                                                               "disable-warnings",
-                                                               "w",
-                                                               "dump-callgraph",
-                                                               "dump-callgraph-no-demangle",
-                                                               "emit-ptx",
-                                                               "extra-warnings",
-                                                               "extrawarn",
-                                                               "ignore-host-info",
-                                                               "keep-system-libraries",
-                                                               "preserve-relocs",
-                                                               "report-arch",
-                                                               "shared",
-                                                               "suppress-arch-warning",
-                                                               "suppress-debug-info",
-                                                               "suppress-stack-size-warning",
-                                                               "use-host-info",
-                                                               "verbose",
-                                                               "v",
-                                                               "warning-as-error",
-                                                               "Werror"});
+constexpr std::string_view kNvlinkWithValue =
+    "l/library L/library-path o/output-file arch m/machine cpu-arch host-ccbin register-link-binaries nvvmpath "
+    "maxrregcount Ofc/Ofast-compile Xnvvm Xptxas ghls/gen-host-linker-script kernels-used variables-used "
+    "split-compile split-compile-extended time uidx/uidx-file";
+constexpr std::string_view kNvlinkFlags =
+    "debug g device-stack-protector disable-infos disable-warnings w dump-callgraph dump-callgraph-no-demangle "
+    "emit-ptx extra-warnings extrawarn ignore-host-info keep-system-libraries preserve-relocs report-arch shared "
+    "suppress-arch-warning suppress-debug-info suppress-stack-size-warning use-host-info verbose v warning-as-error "
+    "Werror";
 constexpr auto kAnswersOnly = std::to_array<std::string_view>({"help", "h", "version", "V", "ghls"});
 
 bool names_option(std::string_view name) {
-  return std::any_of(kNvlinkWithValue.begin(), kNvlinkWithValue.end(),
-                     [&](const NvOption& option) { return option.name == name; });
+  return any_word(kNvlinkWithValue, [&](std::string_view names) { return names.substr(0, names.find('/')) == name; });
 }
 
 void append_list(std::vector<std::string>& to, const std::string& list) {
@@ -211,7 +172,7 @@ void take_option(NvlinkLine& line, const NvWord& word) {
     line.lto = true;
   } else if (word.name == "r" || word.name == "relocatable-link") {
     line.relocatable = true;
-  } else if (!names_option(word.name) && !is_among(word.name, kNvlinkFlags)) {
+  } else if (!names_option(word.name) && !has_word(kNvlinkFlags, word.name)) {
     line.options_not_understood.push_back(word.spelled);
   }
 }
@@ -333,93 +294,26 @@ void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::u
 
 namespace {
 
-constexpr auto kNvccWithValue = std::to_array<NvOption>({{"o", "output-file"},
-                                                         {"l", "library"},
-                                                         {"L", "library-path"},
-                                                         {"arch", "gpu-architecture"},
-                                                         {"code", "gpu-code"},
-                                                         {"gencode", "generate-code"},
-                                                         {"Xlinker", "linker-options"},
-                                                         {"Xnvlink", "nvlink-options"},
-                                                         {"Xcompiler", "compiler-options"},
-                                                         {"Xptxas", "ptxas-options"},
-                                                         {"Xarchive", "archive-options"},
-                                                         {"Xcudafe"},
-                                                         {"Xfatbin"},
-                                                         {"I", "include-path"},
-                                                         {"D", "define-macro"},
-                                                         {"U", "undefine-macro"},
-                                                         {"O", "optimize"},
-                                                         {"include", "pre-include"},
-                                                         {"isystem", "system-include"},
-                                                         {"odir", "output-directory"},
-                                                         {"ccbin", "compiler-bindir"},
-                                                         {"arbin", "archiver-binary"},
-                                                         {"cudart"},
-                                                         {"cudadevrt"},
-                                                         {"ldir", "libdevice-directory"},
-                                                         {"target-dir", "target-directory"},
-                                                         {"opt-info", "optimization-info"},
-                                                         {"Ofc", "Ofast-compile"},
-                                                         {"dopt"},
-                                                         {"ftemplate-backtrace-limit"},
-                                                         {"ftemplate-depth"},
-                                                         {"x"},
-                                                         {"std"},
-                                                         {"m", "machine"},
-                                                         {"static-global-template-stub"},
-                                                         {"device-entity-has-hidden-visibility"},
-                                                         {"MF", "dependency-output"},
-                                                         {"MT", "dependency-target-name"},
-                                                         {"t", "threads"},
-                                                         {"split-compile"},
-                                                         {"split-compile-extended"},
-                                                         {"fdevice-time-trace"},
-                                                         {"keep-dir"},
-                                                         {"time"},
-                                                         {"run-args"},
-                                                         {"idp", "input-drive-prefix"},
-                                                         {"ddp", "dependency-drive-prefix"},
-                                                         {"dp", "drive-prefix"},
-                                                         {"rdc", "relocatable-device-code"},
-                                                         {"e", "entries"},
-                                                         {"maxrregcount"},
-                                                         {"ftz"},
-                                                         {"prec-div"},
-                                                         {"prec-sqrt"},
-                                                         {"fmad"},
-                                                         {"default-stream"},
-                                                         {"Werror"},
-                                                         {"diag-error"},
-                                                         {"diag-suppress"},
-                                                         {"diag-warn"},
-                                                         {"hls", "host-linker-script"},
-                                                         {"brief-diag", "brief-diagnostics"},
-                                                         {"jtd", "jump-table-density"},
-                                                         {"compress-mode"},
-                                                         {"frandom-seed"},
-                                                         {"sanitize"}});
+constexpr std::string_view kNvccWithValue =
+    "o/output-file l/library L/library-path arch/gpu-architecture code/gpu-code gencode/generate-code "
+    "Xlinker/linker-options Xnvlink/nvlink-options Xcompiler/compiler-options Xptxas/ptxas-options "
+    "Xarchive/archive-options Xcudafe Xfatbin I/include-path D/define-macro U/undefine-macro O/optimize "
+    "include/pre-include isystem/system-include odir/output-directory ccbin/compiler-bindir arbin/archiver-binary "
+    "cudart cudadevrt ldir/libdevice-directory target-dir/target-directory opt-info/optimization-info "
+    "Ofc/Ofast-compile dopt ftemplate-backtrace-limit ftemplate-depth x std m/machine static-global-template-stub "
+    "device-entity-has-hidden-visibility MF/dependency-output MT/dependency-target-name t/threads split-compile "
+    "split-compile-extended fdevice-time-trace keep-dir time run-args idp/input-drive-prefix "
+    "ddp/dependency-drive-prefix dp/drive-prefix rdc/relocatable-device-code e/entries maxrregcount ftz prec-div "
+    "prec-sqrt fmad default-stream Werror diag-error diag-suppress diag-warn hls/host-linker-script "
+    "brief-diag/brief-diagnostics jtd/jump-table-density compress-mode frandom-seed sanitize";
 // Steps that end before a link, unless -dlink is there too ("-cubin -dlink").
-constexpr auto kStepsBeforeLink = std::to_array<std::string_view>({"c",        "compile",
-                                                                   "dc",       "device-c",
-                                                                   "dw",       "device-w",
-                                                                   "cuda",     "cubin",
-                                                                   "fatbin",   "ptx",
-                                                                   "optix-ir", "ltoir",
-                                                                   "E",        "preprocess",
-                                                                   "M",        "generate-dependencies",
-                                                                   "MM",       "generate-nonsystem-dependencies",
-                                                                   "h",        "help",
-                                                                   "V",        "version",
-                                                                   "clean",    "clean-targets",
-                                                                   "code-ls",  "list-gpu-code",
-                                                                   "arch-ls",  "list-gpu-arch"});
-constexpr auto kNvccSources = std::to_array<std::string_view>(
-    {".cu", ".cup", ".c", ".cc", ".cxx", ".cpp", ".C", ".ptx", ".gpu", ".ii", ".i", ".ltoir"});
+constexpr std::string_view kStepsBeforeLink =
+    "c compile dc device-c dw device-w cuda cubin fatbin ptx optix-ir ltoir E preprocess M generate-dependencies MM "
+    "generate-nonsystem-dependencies h help V version clean clean-targets code-ls list-gpu-code arch-ls "
+    "list-gpu-arch";
 
 bool is_nvcc_source(std::string_view file) {
-  return std::any_of(kNvccSources.begin(), kNvccSources.end(),
-                     [&](std::string_view end) { return file.ends_with(end); });
+  return ends_with_any(file, {".cu", ".cup", ".c", ".cc", ".cxx", ".cpp", ".C", ".ptx", ".gpu", ".ii", ".i", ".ltoir"});
 }
 
 /// "sm_80", "[sm_80,compute_80]", "\"sm_80,sm_90\""; "native" and "all" name no architecture.
@@ -463,7 +357,7 @@ class NvccWordReader {
     if (word.name == "dlink" || word.name == "device-link") device_only_ = true;
     if (word.name == "nodlink" || word.name == "no-device-link") no_device_ = true;
     if (word.name == "lib") archive_ = true;
-    if (is_among(word.name, kStepsBeforeLink)) no_link_ = true;
+    if (has_word(kStepsBeforeLink, word.name)) no_link_ = true;
   }
 
   void take_input(const std::string& file) {
@@ -528,12 +422,8 @@ bool is_assignment(const std::string& word) {
 std::vector<Words> commands_in(std::string_view text) {
   constexpr std::string_view kMark = "#$ ";
   std::string driver_style;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
+  for (const std::string_view line : line_views(text))
     if (line.starts_with(kMark)) driver_style.append(" ").append(line.substr(kMark.size())).append("\n");
-    at = end + 1;
-  }
   return parse_dry_run(driver_style);
 }
 
@@ -594,14 +484,11 @@ void take_command(Words command, NvccLink& link) {
 
 /// "nvcc fatal   : Unknown option '-foo'"
 std::string complaint_in(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
+  for (const std::string_view line : line_views(text)) {
     if (line.starts_with("nvcc fatal") || line.starts_with("nvcc error")) {
       const std::size_t message = std::min(line.find_first_not_of(' ', line.find(':') + 1), line.size());
       return std::string(line.substr(message));
     }
-    at = end + 1;
   }
   return {};
 }

@@ -13,6 +13,7 @@
 
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -22,10 +23,8 @@ bool UnresolvedOptions::take(const LineItem& item) {
     case OptionEffect::NoUndefined:
       return take_keyword("defs");
     case OptionEffect::AllowShlibUndefined:
-      in_shared_ = false;
-      return true;
     case OptionEffect::NoAllowShlibUndefined:
-      in_shared_ = true;
+      in_shared_ = item.effect == OptionEffect::NoAllowShlibUndefined;
       return true;
     case OptionEffect::UnresolvedSymbols:
       return take_method(item.value);
@@ -193,16 +192,14 @@ class VersionLexer {
     return token;
   }
 
-  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
   bool is_word(char c) const {
-    return is_letter(c) || (c >= '0' && c <= '9') ||
+    return is_ascii_letter(c) || is_ascii_digit(c) ||
            dialect_.linker.version_characters.find(c) != std::string_view::npos;
   }
 
   bool begins_word(char c) const {
     if (!dialect_.linker.few_characters_begin) return is_word(c);
-    return is_letter(c) || std::string_view("_.$*[").find(c) != std::string_view::npos;
+    return is_ascii_letter(c) || std::string_view("_.$*[").find(c) != std::string_view::npos;
   }
 
   /// "global:" is a word and a mark, "ns::f*" one word.

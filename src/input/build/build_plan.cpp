@@ -383,16 +383,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls take(line) for each.
-template <class Take>
-void for_each_line(std::string_view text, const Take& take) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    take(text.substr(at, end - at));
-    at = end + 1;
-  }
-}
-
 /// Relative to the build folder, as other names of the build are; else as it is.
 std::string seen_from_build(const std::string& path, const std::string& root) {
   const std::string relative = fs::path(path).lexically_relative(root).string();
@@ -412,11 +402,11 @@ class MakeLinks {
         read_whole(in_folder(folder_, "CMakeFiles/TargetDirectories.txt"), limits::kBuildFileBytes);
     std::size_t targets = 0;
     if (list)
-      for_each_line(*list, [&](std::string_view line) {
-        if (line.empty()) return;
+      for (const std::string_view line : line_views(*list)) {
+        if (line.empty()) continue;
         if (++targets <= limits::kCMakeTargets) read_target(here(std::string(line)));
         if (targets > limits::kCMakeTargets) note_beyond(folder_.c_str(), "the number of CMake's targets");
-      });
+      }
     read_all();
   }
 
@@ -439,10 +429,8 @@ class MakeLinks {
       const std::optional<std::string> text = read_whole((path / file).string(), limits::kBuildFileBytes);
       if (!text) continue;
       std::optional<BuildLink> link;
-      for_each_line(*text, [&](std::string_view line) {  // ar and ranlib have a line each
-        if (auto found = link_in_line(std::string(line), folder); found && (!link || !found->archive))
-          link = std::move(found);
-      });
+      for (const std::string& line : lines_in(*text))  // ar and ranlib have a line each
+        if (auto found = link_in_line(line, folder); found && (!link || !found->archive)) link = std::move(found);
       if (!link) continue;
       put(*std::move(link), name, std::string_view(file) == "link.txt");
     }
@@ -489,15 +477,15 @@ class MakeLinks {
         read_whole(in_folder(folder_, "CMakeFiles/Makefile2"), limits::kBuildFileBytes);
     if (!text) return;
     std::map<std::string, std::vector<std::string>> needs;
-    for_each_line(*text, [&](std::string_view line) {
+    for (const std::string_view line : line_views(*text)) {
       const std::size_t colon = line.find(": ");
-      if (colon == std::string_view::npos || line.starts_with('\t') || line.starts_with('#')) return;
+      if (colon == std::string_view::npos || line.starts_with('\t') || line.starts_with('#')) continue;
       const std::string_view target = line.substr(0, colon);
       const std::string_view need = line.substr(colon + 2);
-      if (!is_all(target) || !is_all(need)) return;
+      if (!is_all(target) || !is_all(need)) continue;
       needs[std::string(target)].emplace_back(need);
       needs.try_emplace(std::string(need));
-    });
+    }
     for (auto& [name, below] : needs) {
       if (const auto output = outputs_.find(target_of(name)); output != outputs_.end()) below.push_back(output->second);
       graph_.add_step({name}, std::move(below), true);
@@ -592,13 +580,10 @@ std::string only_archives(std::string_view manifest) {
   std::string kept;
   bool skips = false;
   bool continues = false;  // the line before ended in "$"
-  for (std::size_t at = 0; at < manifest.size();) {
-    const std::size_t end = std::min(manifest.find('\n', at), manifest.size());
-    const std::string_view line = manifest.substr(at, end - at);
+  for (const std::string_view line : line_views(manifest)) {
     if (!continues && !line.starts_with(' ')) skips = line.starts_with("build ") && !may_make_archive(line);
     if (!skips) kept.append(line) += '\n';
     continues = line.ends_with('$') || line.ends_with("$\r");
-    at = end + 1;
   }
   return kept;
 }
