@@ -25,11 +25,11 @@ enum class FileKind : std::uint8_t {
   MachO,
   Coff,
   WebAssembly,
-  Cubin,    ///< ELF for EM_CUDA
-  Fatbin,   ///< a bare CUDA fatbin
-  Offload,  ///< a bare offload binary or bundle of clang's
-  Facts,    ///< a facts file (src/facts)
-  Pack,     ///< one of several objects
+  Cubin,          ///< ELF for EM_CUDA
+  Fatbin,         ///< a bare CUDA fatbin
+  Offload,        ///< a bare offload binary or bundle of clang's
+  Facts,          ///< a facts file (src/facts)
+  Pack,           ///< one of several objects
   DebianPackage,  ///< an archive to ar, without objects
   Text,
   Unknown,

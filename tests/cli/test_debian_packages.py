@@ -3,6 +3,7 @@
 import io
 import json
 import lzma
+import shutil
 import tarfile
 
 import pytest
@@ -76,8 +77,7 @@ def test_packages_in_a_folder_are_listed_and_not_checked(built):
 
 def test_device_code_in_a_package(built):
     """Its images are read again for their symbols."""
-    objects = sorted(DEVICE.glob("*.o"))[:1]
-    built.sh(f"cp {objects[0]} device.o")
+    shutil.copy(sorted(DEVICE.glob("*.o"))[0], built.path / "device.o")
     package(built, "device.deb", lzma.compress(tar_of(built, [("./usr/lib/device.o", "device.o")])))
     expected = built.audit("list", "symbols", "--device", "device.o")
     result = built.audit("list", "symbols", "--device", "device.deb")

@@ -76,7 +76,8 @@ inline std::string describe_symbols(const ObjectFacts& object) {
                    full_name(object, s), object.section_name(s), s.value, s.size, s.index, static_cast<int>(s.binding),
                    static_cast<int>(s.placement), static_cast<int>(s.type), static_cast<int>(s.visibility));
     const std::uint32_t group = s.section == kNone ? kNone : object.sections[s.section].group;
-    if (group != kNone) fmt::format_to(std::back_inserter(out), " group {}", object.text(object.groups[group].signature));
+    if (group != kNone)
+      fmt::format_to(std::back_inserter(out), " group {}", object.text(object.groups[group].signature));
     out += '\n';
   }
   return out;
