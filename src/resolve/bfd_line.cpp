@@ -211,21 +211,11 @@ void BfdLink::require(std::string_view symbol, const std::string& option) {
 
 void BfdLink::visit(std::uint32_t input) {
   if (job_.inputs[input].device_only) return;
-  switch (inputs_[input].kind) {
-    case InputKind::Object:
-      if (!out_.linked[input][0]) add_object({input, 0});
-      break;
-    case InputKind::SharedObject:
-    case InputKind::Executable:
-      visit_shared_object(input);
-      break;
-    case InputKind::Archive:
-      visit_archive(input);
-      break;
-    case InputKind::DeviceFile:
-    case InputKind::Unreadable:
-      break;  // already an error of its own
-  }
+  const auto visit_object = [&] {
+    if (!out_.linked[input][0]) add_object({input, 0});
+  };
+  visit_as_what_it_is(
+      inputs_[input], visit_object, [&] { visit_shared_object(input); }, [&] { visit_archive(input); });
 }
 
 void BfdLink::visit_shared_object(std::uint32_t input) {

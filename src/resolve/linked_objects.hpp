@@ -36,6 +36,15 @@ inline std::vector<ObjectId> linked_relocatables(const std::vector<InputFacts>& 
   });
 }
 
+/// Hands an input over to what reads its kind. One of no kind that is linked is an error of its own already.
+template <class Object, class SharedObject, class Archive>
+void visit_as_what_it_is(const InputFacts& input, const Object& object, const SharedObject& shared,
+                         const Archive& archive) {
+  if (input.kind == InputKind::Object) object();
+  if (input.kind == InputKind::SharedObject || input.kind == InputKind::Executable) shared();
+  if (input.kind == InputKind::Archive) archive();
+}
+
 /// Internal before hidden before protected.
 inline Visibility stricter(Visibility a, Visibility b) {
   if (a == Visibility::Default || b == Visibility::Default) return std::max(a, b);

@@ -398,24 +398,14 @@ bool LldLink::whole(std::uint32_t input) const { return out_.whole_archives || j
 
 void LldLink::open_input(std::uint32_t input) {
   if (job_.inputs[input].device_only) return;
-  switch (inputs_[input].kind) {
-    case InputKind::Object:
-      if (job_.inputs[input].lazy)
-        read({Reading::Kind::LazyObject, {input, 0}});
-      else
-        open_object({input, 0});
-      break;
-    case InputKind::SharedObject:
-    case InputKind::Executable:
-      open_shared_object(input);
-      break;
-    case InputKind::Archive:
-      open_archive(input);
-      break;
-    case InputKind::DeviceFile:
-    case InputKind::Unreadable:
-      break;  // already an error of its own
-  }
+  const auto open_object_file = [&] {
+    if (job_.inputs[input].lazy)
+      read({Reading::Kind::LazyObject, {input, 0}});
+    else
+      open_object({input, 0});
+  };
+  visit_as_what_it_is(
+      inputs_[input], open_object_file, [&] { open_shared_object(input); }, [&] { open_archive(input); });
   read_all();
 }
 
