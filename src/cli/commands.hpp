@@ -88,7 +88,7 @@ struct Request {
 };
 
 /// What an audit of files does not need, this process gives up before it reads the first one: starting programs,
-/// connecting to others, writing anywhere but where it was told to. What hostile bytes might still make of it is
+/// connecting to others, writing anywhere but where the command line says. What hostile bytes might still make of it is
 /// bounded by the kernel then: from here on, in this thread and those that it starts, by Landlock
 /// (https://docs.kernel.org/userspace-api/landlock.html, Linux 5.13; connections from 6.7 on). `files` are written in
 /// their folders, where temporary files are made and renamed; `folders` with all below. Where the kernel can't do it,

@@ -202,7 +202,7 @@ std::string names_of(const CommandWords& command) {
 std::string fish_completion(const CommandWords& program) {
   return fmt::format(R"(# Completion of elfaudit for fish, made by `elfaudit --generate fish`.
 
-# Is the command that the line names so far this one? What stands behind "--" is another program's.
+# Is the command that the line names so far this one? What comes behind "--" is another program's.
 function __elfaudit_at
   set -l at elfaudit
   for word in (commandline -opc)[2..-1]

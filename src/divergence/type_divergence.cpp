@@ -615,9 +615,9 @@ class TypeCheck {
       return any;
     };
     for (const auto& [name, presence] : symbols(wanted)) {
-      std::set<Disagreement*> told;
+      std::set<Disagreement*> reported;
       each_conflict(name, [&, &symbol = name, &who = presence](const NamedConflict& named) {
-        if (!told.insert(named.conflict).second || !binds(*named.conflict, who)) return;
+        if (!reported.insert(named.conflict).second || !binds(*named.conflict, who)) return;
         named.conflict->bound.push_back(binding(symbol, who) + held_by(named.holder));
       });
     }
@@ -743,31 +743,31 @@ class TypeCheck {
   }
 
   TypeDivergence divergence(Disagreement& conflict) {
-    TypeDivergence told;
-    told.is_type = conflict.is_type();
-    told.name = readable(conflict);
-    told.harmless = conflict.difference.kind == DifferenceKind::Names;
+    TypeDivergence reported;
+    reported.is_type = conflict.is_type();
+    reported.name = readable(conflict);
+    reported.harmless = conflict.difference.kind == DifferenceKind::Names;
     const auto variant = [&](std::uint32_t shown, const std::vector<std::uint32_t>& all, const Shape& shape) {
       return TypeVariant{parts_[shown].in, is_device(shown) ? label(shown) : std::string(), all.size(), shape.row.size,
                          shape.line};
     };
-    told.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
-    told.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
-    told.words = conflict.difference.words;
+    reported.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
+    reported.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
+    reported.words = conflict.difference.words;
     if (auto found = cause(conflict)) {
-      told.cause = std::move(found->cause);
-      told.fixes.push_back(std::move(found->fix));
+      reported.cause = std::move(found->cause);
+      reported.fixes.push_back(std::move(found->fix));
     } else if (!conflict.bound.empty()) {
-      told.options = causes_.options_that_differ(side_a(conflict), side_b(conflict));
+      reported.options = causes_.options_that_differ(side_a(conflict), side_b(conflict));
     }
     // The shortest names are the plainest.
     std::ranges::sort(conflict.bound, {},
                       [](const std::string& text) { return std::pair(text.size(), std::string_view(text)); });
     conflict.bound.erase(std::unique(conflict.bound.begin(), conflict.bound.end()), conflict.bound.end());
-    told.bound = std::move(conflict.bound);
+    reported.bound = std::move(conflict.bound);
     std::ranges::sort(conflict.holders);
-    told.holders = std::move(conflict.holders);
-    return told;
+    reported.holders = std::move(conflict.holders);
+    return reported;
   }
 
   std::optional<LayoutCause> cause(const Disagreement& conflict) {

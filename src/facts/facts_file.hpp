@@ -23,7 +23,7 @@ namespace elfaudit {
 // --- What distinguishes one content of a file from another.
 
 /// Size and hash (XXH3, 128 bits) of an object's bytes, all of them. The hash is not meant to withstand someone who
-/// makes objects in order to deceive: whoever can write objects and caches needs no such trick.
+/// makes objects in order to deceive: who can write objects and caches needs no such trick.
 struct Content {
   std::uint64_t size = 0;
   std::array<std::uint8_t, 16> hash{};

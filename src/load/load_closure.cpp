@@ -3,7 +3,7 @@
 // glibc (elf/dl-load.c, _dl_map_object; ld.so(8)):
 //  1. A name that an object already loaded was asked for by, or has as its DT_SONAME, is that object.
 //  2. A name with a '/' is a path.
-//  3. Else DT_RPATH of the object that asks, of whoever loaded that one, and so on up to the program; objects that have
+//  3. Else DT_RPATH of the object that asks, of the one that loaded it, and so on up to the program; objects that have
 //     a DT_RUNPATH have no DT_RPATH, and one that asks and has a DT_RUNPATH uses no object's DT_RPATH.
 //  4. LD_LIBRARY_PATH.
 //  5. DT_RUNPATH of the object that asks, and of no other.
@@ -470,7 +470,7 @@ class ImageFinder {
     }
   }
 
-  /// Whoever exports a name is compared with whoever has it and doesn't export it.
+  /// The files that export a name are compared with those that have it and don't export it.
   void find_kept_locals() {
     std::unordered_set<std::string_view> exported;
     std::set<const ObjectFacts*> seen;

@@ -185,7 +185,7 @@ std::string headline(const Finding& finding, const Style& style) {
          style.paint.dim(mark) + "\n";
 }
 
-/// What to do stands first: it is what most readers need.
+/// What to do comes first: it is what most readers need.
 void print_finding(std::string& out, const Finding& made, const Style& style) {
   const Finding finding = for_display(made);
   out += headline(finding, style);

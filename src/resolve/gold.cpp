@@ -31,7 +31,7 @@
 //     default visibility, and where two shared objects define them.
 // 11. foo@V in the section of a foo that the script made foo@@V (".symver foo, foo@V") takes plain foo from it.
 // 12. What an object defines again at the same place is not a duplicate, and neither is an absolute symbol of the same
-//     value, whoever has it.
+//     value, whichever file has it.
 // 13. Among relocatable objects: strong beats common beats weak; the first of equals stays; two strong ones are an
 //     error unless one is of a --just-symbols file.
 // 14. Any of these beats what a shared object defines, in either order. Of two shared objects the first wins, unless it

@@ -18,8 +18,8 @@
 //     discarded section").
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
-//  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it; lld 14
-//     forgets it where a shared object comes. No file says it twice, lazy first and extracted later. foo@V is a
+//  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, in any file; lld 14 forgets
+//     it where a shared object comes. No file says it twice, lazy first and extracted later. foo@V is a
 //     name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
 //     with -r, and since lld 15 only where a version script names versions, and not what an archive of --exclude-libs
 //     defines. A shared object's foo@@V answers to both.

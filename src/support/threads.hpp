@@ -19,7 +19,7 @@ namespace elfaudit {
 unsigned thread_count(unsigned jobs);
 
 /// Threads that wait for loops. They are started by the first loop that is worth it, and share a loop inside a loop
-/// with whoever is idle. A thread that can't be started is done without.
+/// with those that are idle. A thread that can't be started is done without.
 class Threads {
  public:
   using Work = std::function<void(std::size_t begin, std::size_t end)>;

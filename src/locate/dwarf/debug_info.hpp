@@ -107,10 +107,10 @@ std::string_view why_not_in_image(ImageKind kind);
 std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
                                    const std::vector<std::uint32_t>& symbols);
 
-// --- Where the definitions of an object are written, from whoever knows it at the least cost: the facts file that
+// --- Where the definitions of an object are written, from what knows it at the least cost: the facts file that
 // stands for the object, the cache, or the object's debug info.
 
-/// In the order of `wanted`; the same whoever knows it. Never throws for what is in files.
+/// In the order of `wanted`; the same from each of them. Never throws for what is in files.
 std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted,
                                    PlaceCache& cache);
 

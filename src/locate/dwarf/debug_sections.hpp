@@ -319,7 +319,7 @@ class DebugSections {
   /// without a descriptor.
   std::optional<Place> code_of_descriptor(const Place& place);
 
-  /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
+  /// The bytes of a section that holds no debug info, by its whole name; empty without one. Throws BadDebugInfo.
   Bytes plain(std::string_view name) const;
   /// The number of the section of that name; of several (clang -fno-unique-section-names, `ld -r --unique`) of the one
   /// whose relocation at `offset` is against the symbol with that index. 0 when there is none.

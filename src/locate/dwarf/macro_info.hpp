@@ -110,7 +110,7 @@ class MacroRecorder {
   }
 
  private:
-  // Compilers stop at 200 nested includes unless told otherwise (-fmax-include-depth).
+  // Compilers stop at 200 nested includes unless an option says otherwise (-fmax-include-depth).
   static constexpr std::uint32_t kDeepestInclude = 4096;
 
   static std::uint32_t narrow(std::uint64_t line) {

@@ -211,7 +211,7 @@ class Explorer {
     if (reading.refuted && reading.blamed) {
       std::set<std::string> blamed;
       for (const auto& [name, values] : *reading.blamed) blamed.insert(name);
-      // As the first reading stands, what is the same in both can't be all that is to blame.
+      // The first reading is kept, so what is the same in both can't be all that is to blame.
       if (std::none_of(world.begin(), world.end(), [&](const auto& one) { return blamed.contains(one.first); }))
         for (const auto& [name, value] : world) blamed.insert(name);
       refuted_.emplace_back(std::move(blamed), world);

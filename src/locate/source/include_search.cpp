@@ -194,7 +194,7 @@ std::string clang_folder(const std::string& version) {
   return {};
 }
 
-/// Was the compiler told to look elsewhere, or to compile for another target?
+/// Do options make the compiler look elsewhere, or compile for another target?
 bool looks_elsewhere(const TranslationUnit& unit) {
   return std::any_of(unit.options->begin(), unit.options->end(), [](const std::string& option) {
     for (const char* prefix : {"--sysroot", "-isysroot", "-nostdinc", "-stdlib=", "--gcc-toolchain", "-specs",
@@ -227,7 +227,7 @@ struct OwnFolders {
 };
 
 /// Of the compiler that the unit's command names, as it is installed here. Nothing for one that is not of the system's,
-/// that compiles for another target or that was told to look elsewhere.
+/// that compiles for another target or that options make look elsewhere.
 OwnFolders own_folders(const TranslationUnit& unit) {
   OwnFolders result;
   if (!unit.options || unit.program.empty() || looks_elsewhere(unit)) return result;

@@ -189,7 +189,7 @@ Token Preprocessor::from_file() {
   }
 }
 
-/// Text stands where a guarded file has only directives.
+/// There is text where a guarded file has only directives.
 void Preprocessor::note_text(Frame& frame) {
   if (frame.guard == Frame::Guard::Candidate) {
     no_guard(conditionals_[frame.open.front().index]);
@@ -709,7 +709,7 @@ void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
   const bool guards = value && clause.undefined.size() == 1 && how != Word::Ifdef;
   if (guards && defines_guard(frame, clause.undefined.front())) {
     conditional.guard = conditional.is_named_guard = true;
-    clause.doubt = 0;  // nobody gives it with -D
+    clause.doubt = 0;  // it is not given with -D
   }
   if (first) {
     frame.guard = guards ? Frame::Guard::Candidate : Frame::Guard::None;

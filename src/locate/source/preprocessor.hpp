@@ -269,8 +269,7 @@ class Preprocessor : public TokenSource {
   std::vector<Assumption> suppositions_;
   std::unordered_map<std::uint32_t, Doubt> earlier_;  ///< by files that a doubtfully skipped #include names
   std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
-  std::string
-      users_include_in_;  ///< where that stands, when only a command line can name it: it is none of its headers
+  std::string users_include_in_;  ///< where that is, when only a command line can name it: it is none of its headers
   std::vector<std::string> known_by_order_of_all_;      ///< operands, if the system's headers keep the list's order too
   std::unordered_set<std::uint32_t> unclear_operands_;  ///< names of macros that only a command line defines, of such
   Doubt unclear_include_ = 0;  ///< an #include that was skipped doubtfully names who knows what

@@ -788,7 +788,7 @@ void take_device_list(TranslationUnit& unit, FileStore& files, const UnitReader&
   });
 }
 
-/// Of a unit of which only debug info is known: a definition that stands under no condition in a file that was read, and
+/// Of a unit of which only debug info is known: a definition that is under no condition in a file that was read, and
 /// to which one way of includes leads, is the symbol's, as a unit defines it once. Clang has no line of a static
 /// member's definition, and no compiler one of an alias of a function.
 void settle_by_way(const TranslationUnit& unit, FileStore& files, const std::vector<Name>& wanted,

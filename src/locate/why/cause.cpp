@@ -619,7 +619,7 @@ std::optional<Cause> switch_of_candidates(const std::vector<WrittenDefinition>& 
   return common_switch(all, fix);
 }
 
-// --- Where the definition stands
+// --- Where the definition is
 
 bool has_extension(const std::string& path, std::initializer_list<std::string_view> wanted) {
   const std::string extension = std::filesystem::path(path).extension().string();

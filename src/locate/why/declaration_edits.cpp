@@ -645,7 +645,7 @@ std::vector<std::string> definition_elsewhere(FileContents& files, const Written
   if (!parts) return {};
   const At end = parts->source->tokens.end();
   At first = parts->first;
-  // A definition has to say alignas again (C++ [dcl.align]); it stands before the specifiers.
+  // A definition has to say alignas again (C++ [dcl.align]); it comes before the specifiers.
   for (At at = first; at != parts->source->tokens.begin() && !(at - 1)->is(';') && !(at - 1)->is('}'); --at)
     if ((at - 1)->text == "alignas") return {};
   if (source::word_of(*first) == Word::Extern) ++first;

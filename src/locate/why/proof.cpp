@@ -205,7 +205,7 @@ std::string macro_made(const LineEdit& edit, const std::string& word) {
   return defines ? std::string(tokens[2].text) : std::string();
 }
 
-/// The functions that a macro stands before.
+/// The functions that a macro is in front of.
 struct MacroUses {
   bool only_functions = true;  ///< and it is clear which
   std::set<std::string> defined{};
@@ -537,8 +537,8 @@ class Proofs {
     fix.whole = true;
   }
 
-  /// An inline function has to be defined in each file that uses it: what the macro stands before must be functions that
-  /// these files define, and that no other object uses.
+  /// An inline function has to be defined in each file that uses it: what the macro is in front of must be functions
+  /// that these files define, and that no other object uses.
   bool may_be_inline(const std::string& macro, const std::vector<std::string>& read) {
     MacroUses uses;
     for (const std::string& file : read) {

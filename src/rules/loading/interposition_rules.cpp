@@ -47,7 +47,7 @@ constexpr Rule kInterposed{
 
 constexpr std::size_t kMostNames = 5;  // in words
 
-/// 1: inline functions and instances of templates are strong where a linker was told so.
+/// 1: inline functions and instances of templates are strong where a linker's options say so.
 bool is_of_template(std::string_view name) {
   return name.starts_with("_Z") && demangle(name).find('<') != std::string::npos;
 }
