@@ -61,8 +61,8 @@ void add_images_behind(ObjectId object, const std::vector<InputFacts>& inputs, s
     if (readable(device.images[i]) && device.images[i].target() == first->target()) images.push_back({object, i});
 }
 
-/// Payloads are decompressed only for what is reported.
-void note_shadows(Audit& audit) {
+/// Payloads are decompressed only for what is reported. Returns what could not be read of them.
+std::vector<InputError> note_shadows(Audit& audit) {
   std::vector<Site*> sites;
   std::vector<DeviceInput> images;
   for (Finding& finding : audit.findings)
@@ -71,8 +71,16 @@ void note_shadows(Audit& audit) {
         sites.push_back(&site);
         add_images_behind(site.id.in, audit.inputs, images);
       }
+  std::vector<std::size_t> known;
+  for (const InputFacts& input : audit.inputs) known.push_back(input.errors.size());
   decode_images(audit.inputs, images);
   for (Site* site : sites) note_shadow({audit.job, audit.inputs, audit.resolution}, *site);
+  std::vector<InputError> unread;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const std::vector<InputError>& errors = audit.inputs[i].errors;
+    unread.insert(unread.end(), errors.begin() + static_cast<std::ptrdiff_t>(known[i]), errors.end());
+  }
+  return unread;
 }
 
 /// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
@@ -335,14 +343,15 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
        compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
        in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
       options.enable);
-  attempt("host shadows", [&] { note_shadows(result); });
+  std::vector<InputError> errors = attempt("host shadows", [&] { return note_shadows(result); });
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
   for (std::string& problem :
        attempt("places in sources", [&] { return locate(result.findings, result.inputs, locating); }))
     if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
   result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
-  add_errors(attempt.errors(), result.findings);
+  errors.insert(errors.end(), attempt.errors().begin(), attempt.errors().end());
+  add_errors(std::move(errors), result.findings);
   settle_findings(result.resolution, result.findings);
   watch.lap("locate");
 

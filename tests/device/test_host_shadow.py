@@ -62,3 +62,16 @@ def test_each_finding_about_a_shadow_says_so(bench, kind, rule):
     found = [f for f in document["findings"] if f["rule"] == rule and f["symbol"] == "library_state"]
     notes = [note for site in found[0]["sites"] if site["path"] == f"lib{kind}.a" for note in site["notes"]]
     assert notes[0] == f"host shadow of a __{kind}__ variable", found
+
+
+@pytest.mark.parametrize("kind, user", [("constant", "uses.o"), ("managed", "common.o")])
+def test_an_image_that_could_say_so_and_is_damaged(bench, kind, user):
+    """In a host link, which uses no image: nothing that was looked for and not read is passed over."""
+    section = next(line.split() for line in bench.sh(f"readelf -SW {kind}.o | tr -d '[]'").out.splitlines() if "__nv_relfatbin" in line)
+    offset, size = (int(section[section.index("PROGBITS") + i], 16) for i in (2, 3))
+    damaged = bytearray((bench.path / f"{kind}.o").read_bytes())
+    damaged[offset + 0x60 : offset + size] = b"\xff" * (size - 0x60)
+    (bench.path / "damaged.o").write_bytes(damaged)
+    bench.sh("rm -f libdamaged.a && ar rcD libdamaged.a damaged.o")
+    result = bench.audit("check", "--", "ld.bfd", "-e", "0", user, "libdamaged.a", "-o", "out")
+    assert result.code == 2 and "libdamaged.a(damaged.o): device code" in result.out, result

@@ -50,7 +50,7 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
 }
 
 /// Objects of a link command look alike to both readers, those apart that the hot one leaves to the other. An undefined
-/// local is looked for by it where there are no groups; a group that isn't COMDAT is one to it.
+/// local is looked for by it where there are no groups; it counts a group that is not COMDAT as one.
 inline void expect_same_stakes(const std::string& path, const ObjectFacts& facts) {
   const std::optional<ObjectSummary> hot = summary_of(path, SummaryOf::Stakes);
   ObjectSummary other;
