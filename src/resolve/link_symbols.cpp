@@ -25,6 +25,13 @@ namespace {
 
 constexpr std::uint32_t kShardShift = 61;  // of 64 bits: those above say which shard, those below which slot
 
+/// Calls work(i) as for_each_parallel does, where all of it is about that many names.
+template <class Work>
+void for_each_of(std::size_t names, std::size_t count, std::size_t grain, const Work& work) {
+  constexpr std::size_t kFew = 2048;  // one thread has done with them before another has started
+  for_each_parallel(count, names < kFew ? count : grain, work);
+}
+
 }  // namespace
 
 LinkNames::LinkNames(const std::vector<InputFacts>& inputs)
@@ -51,16 +58,18 @@ void LinkNames::add_members(std::span<const ObjectId> members) {
 
 /// All threads hash the names; then each shard takes its own.
 void LinkNames::list_offers() {
+  std::size_t names = 0;
+  for (const InputFacts& archive : inputs_) names += archive.index.size();
   std::vector<std::vector<std::uint64_t>> hashes(inputs_.size());
-  for_each_parallel(inputs_.size(), 1, [&](std::size_t i) {
+  for_each_of(names, inputs_.size(), 1, [&](std::size_t i) {
     const InputFacts& archive = inputs_[i];
     index_ids_[i].assign(archive.index.size(), kAbsent);
     hashes[i].resize(archive.index.size());
     for (std::size_t e = 0; e < archive.index.size(); ++e)
       hashes[i][e] = hash_text(archive.index_name(archive.index[e]));
   });
-  for_each_parallel(kShards, 1,
-                    [&](std::size_t s) { list_offers_in(shards_[s], static_cast<std::uint32_t>(s), hashes); });
+  for_each_of(names, kShards, 1,
+              [&](std::size_t s) { list_offers_in(shards_[s], static_cast<std::uint32_t>(s), hashes); });
 }
 
 /// From the last to the first, each put before those of its hash.
@@ -117,9 +126,11 @@ void LinkNames::hash_names(Batch& batch) {
 
 void LinkNames::number(std::vector<Batch> batches) {
   constexpr std::size_t kGrain = 8;  // objects
-  for_each_parallel(batches.size(), kGrain, [&](std::size_t b) { hash_names(batches[b]); });
-  for_each_parallel(kShards, 1,
-                    [&](std::size_t shard) { number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches); });
+  std::size_t names = 0;
+  for (const Batch& batch : batches) names += batch.object->symbols.size();
+  for_each_of(names, batches.size(), kGrain, [&](std::size_t b) { hash_names(batches[b]); });
+  for_each_of(names, kShards, 1,
+              [&](std::size_t shard) { number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches); });
   measure();
 }
 

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <new>
 
 #include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
-constexpr std::size_t kLaterBlock = 2 * kHugePage;
+// Bytes. Most links are small: what the first block holds is the heap's, and no page of it is asked for in vain.
+constexpr std::size_t kBlocks[] = {std::size_t{32} << 10, std::size_t{512} << 10, 2 * kHugePage};
 
 constexpr std::uint64_t marker(ObjectId object) {
   return (std::uint64_t{object.input} << 34 | std::uint64_t{object.object & 0x3fffffff} << 4) |
@@ -62,17 +60,14 @@ bool alike(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-// calloc: the pages of what is never asked about cost nothing.
-NameCounter::NameCounter()
-    : streams_(kPartitions), recent_(static_cast<std::uint64_t*>(std::calloc(kRecent, sizeof(std::uint64_t)))) {
-  if (!recent_) throw std::bad_alloc();
-}
+NameCounter::NameCounter() : streams_(kPartitions), recent_(kFewRecent) {}
 
 void NameCounter::add_chunk(Stream& stream) {
   const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
   if (left_ < room) {
-    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kLaterBlock;
+    const std::size_t bytes = kBlocks[std::min(blocks_.size(), std::size(kBlocks) - 1)];
     blocks_.push_back(make_pages(bytes));
+    if (blocks_.size() == 2) recent_.assign(kRecent, 0);
     next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
     left_ = bytes / sizeof(std::uint64_t);
   }
@@ -91,7 +86,7 @@ void NameCounter::add(ObjectId object, std::span<const std::uint64_t> mentions) 
     if (stream.next == stream.end) add_chunk(stream);
     *stream.next = mention;  // stays when `next` moves on
     if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
-      std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
+      std::uint64_t& recent = recent_[mention >> 12 & (recent_.size() - 1)];
       stream.next += recent != mention ? 1 : 0;  // no branch: no one can foresee it
       recent = mention;
       continue;

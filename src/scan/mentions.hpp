@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,6 +41,7 @@ class NameCounter {
  private:
   static constexpr std::size_t kChunk = 256;  ///< words
   static constexpr std::size_t kFirstChunk = 32;
+  static constexpr std::size_t kFewRecent = 512;  ///< while one block holds all
   static constexpr std::size_t kRecent = 32768;
 
   struct Stream {
@@ -59,7 +59,7 @@ class NameCounter {
   std::uint64_t* next_ = nullptr;
   std::size_t left_ = 0;  ///< words
   std::vector<Stream> streams_;
-  std::unique_ptr<std::uint64_t[], PagesFreer> recent_;  ///< by hash: the last mention that was written
+  std::vector<std::uint64_t> recent_;  ///< by hash: the last mention that was written
 };
 
 /// What all of it comes to.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -75,15 +76,19 @@ class LinkScan {
    public:
     static std::uint32_t key_of(std::uint64_t mention) { return static_cast<std::uint32_t>(mention >> (64 - kBits)); }
 
-    explicit StakeKeys(const std::vector<std::uint64_t>& hashes) : seen_(std::size_t{1} << kBits) {
-      for (const std::uint64_t hash : hashes) seen_[key_of(hash)] = true;
+    explicit StakeKeys(const std::vector<std::uint64_t>& hashes)
+        : shift_(std::max(kBits - kSpread - static_cast<int>(std::bit_width(hashes.size())), 0)),
+          seen_(std::size_t{1} << (kBits - shift_)) {
+      for (const std::uint64_t hash : hashes) seen_[key_of(hash) >> shift_] = true;
     }
     bool any_of(std::span<const std::uint32_t> keys) const {
-      return std::any_of(keys.begin(), keys.end(), [&](std::uint32_t key) { return seen_[key]; });
+      return std::any_of(keys.begin(), keys.end(), [&](std::uint32_t key) { return seen_[key >> shift_]; });
     }
 
    private:
     static constexpr int kBits = 22;
+    static constexpr int kSpread = 14;  ///< few names need few pages, and still one key in 16,384 is taken for another
+    int shift_;                         ///< so many bits of a key are not asked
     std::vector<bool> seen_;
   };
 
