@@ -5,13 +5,14 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <regex>
 #include <set>
+#include <span>
 
 #include "target/linker_traits.hpp"
 #include "target/machine_traits.hpp"
@@ -25,7 +26,7 @@ constexpr OptionValue kValue = OptionValue::Separate;
 constexpr OptionValue kMaybe = OptionValue::Equals;
 
 // clang-format off
-const std::vector<LinkerOption> kOptions{
+constexpr LinkerOption kOptions[] = {
     // Inputs and where they are searched
     {"l library", kValue, Library},
     {"L library-path", kValue, LibraryPath},
@@ -176,7 +177,7 @@ const std::vector<LinkerOption> kOptions{
     {"lto-legacy-pass-manager no-lto-legacy-pass-manager no-call-graph-profile-sort", kFlag},
     {"perf fork no-fork detach no-detach quick-exit no-quick-exit repro reverse-sections nodefaultlibs print-dependencies", kFlag},
     {"relocatable-merge-sections start-stop lto-pseudo-probe-for-profiling check-dynamic-relocations no-check-dynamic-relocations", kFlag},
-    {"no-android-memtag-heap no-android-memtag-stack no-separate-debug-file no-nmagic", kFlag},
+    {"no-android-memtag-heap no-android-memtag-stack no-separate-debug-file", kFlag},
     {"enable-linker-version disable-linker-version plugin-save-temps warn-execstack-objects", kFlag},
     {"no-lto-basic-block-address-map lto-basic-block-address-map lto-cs-profile-generate lto-debug-pass-manager lto-emit-llvm lto-emit-asm", kFlag},
     {"lto-pgo-warn-mismatch no-lto-pgo-warn-mismatch lto-unique-basic-block-section-names no-lto-unique-basic-block-section-names", kFlag},
@@ -212,8 +213,6 @@ const std::vector<LinkerOption> kOptions{
 // clang-format on
 
 }  // namespace
-
-const std::vector<LinkerOption>& linker_options() { return kOptions; }
 
 // --- Which linker knows which option. An option that the linker does not know fails the link, so a line that has one
 // is not clean. Each linker of Debian 12 was asked about each name with one dash and two, bare and with a value;
@@ -399,26 +398,66 @@ constexpr KnownBy kSeparateValue[] = {
 };
 // clang-format on
 
-template <std::size_t Count>
-std::map<std::string_view, std::string_view> by_name(const KnownBy (&rows)[Count]) {
-  std::map<std::string_view, std::string_view> made;
-  for (const KnownBy& row : rows) each_word(row.names, [&](std::string_view name) { made.emplace(name, row.linkers); });
-  return made;
-}
+/// The rows of a table by their names, sorted by the compiler: it would be done anew in every audit of a link.
+template <const auto& kRows>
+class ByName {
+ public:
+  struct Place {
+    std::uint16_t row, at, size;
 
-bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::string_view name,
-               std::string_view letters) {
-  const auto found = rows.find(name);
-  return found != rows.end() && found->second.find_first_of(letters) != std::string_view::npos;
+    std::string_view name() const { return name_of(*this); }
+    const auto& in() const { return kRows[row]; }
+  };
+
+  /// Null where no row has the name.
+  static const Place* find(std::string_view name) {
+    const Place* found = std::ranges::lower_bound(kPlaces, name, {}, name_of);
+    return found == kPlaces.end() || found->name() != name ? nullptr : found;
+  }
+
+  static std::span<const Place> beginning_with(std::string_view start) {
+    const Place* first = std::ranges::lower_bound(kPlaces, start, {}, name_of);
+    return {first, std::find_if_not(first, kPlaces.end(),
+                                    [&](const Place& place) { return place.name().starts_with(start); })};
+  }
+
+ private:
+  static constexpr std::string_view name_of(const Place& place) {
+    return kRows[place.row].names.substr(place.at, place.size);
+  }
+
+  static constexpr std::size_t kCount = [] {
+    std::size_t count = 0;
+    for (const auto& row : kRows) each_word(row.names, [&](std::string_view) { ++count; });
+    return count;
+  }();
+
+  static constexpr std::array<Place, kCount> kPlaces = [] {
+    std::array<Place, kCount> places{};
+    auto next = places.begin();
+    for (std::uint16_t row = 0; row < std::size(kRows); ++row)
+      each_word(kRows[row].names, [&](std::string_view name) {
+        const auto at = static_cast<std::uint16_t>(name.data() - kRows[row].names.data());
+        *next++ = {row, at, static_cast<std::uint16_t>(name.size())};
+      });
+    std::ranges::sort(places, {}, name_of);
+    return places;
+  }();
+  static_assert(std::ranges::adjacent_find(kPlaces, {}, name_of) == kPlaces.end(), "a name is in two rows");
+};
+
+template <const auto& kRows>
+bool is_in_row(std::string_view name, std::string_view letters) {
+  const auto* found = ByName<kRows>::find(name);
+  return found != nullptr && found->in().linkers.find_first_of(letters) != std::string_view::npos;
 }
 
 /// Does the linker take the option behind that many dashes?
 bool takes_dashes(std::string_view letters, std::string_view name, bool two_dashes) {
-  static const auto one = by_name(kOneDash);
-  static const auto two = by_name(kTwoDashes);
-  const auto& others = two_dashes ? one : two;
-  const auto found = others.find(name);
-  return found == others.end() || letters.find_first_not_of(found->second) != std::string_view::npos;
+  const auto takes = [&](const auto* other_way) {
+    return other_way == nullptr || letters.find_first_not_of(other_way->in().linkers) != std::string_view::npos;
+  };
+  return two_dashes ? takes(ByName<kOneDash>::find(name)) : takes(ByName<kTwoDashes>::find(name));
 }
 
 // --- What values an option takes, as regular expressions, where a linker links nothing with others; "z:" before keywords
@@ -566,19 +605,16 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
 }  // namespace
 
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
-  static const auto known = by_name(kKnownBy);
   const std::string_view letters = letters_of(linker, version);
-  return is_in_row(known, name, letters) && takes_dashes(letters, name, two_dashes);
+  return is_in_row<kKnownBy>(name, letters) && takes_dashes(letters, name, two_dashes);
 }
 
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
-  static const auto known = by_name(kKeywords);
-  return is_in_row(known, keyword, letters_of(linker, version));
+  return is_in_row<kKeywords>(keyword, letters_of(linker, version));
 }
 
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
-  static const auto separate = by_name(kSeparateValue);
-  return linker && is_in_row(separate, name, letters_of(linker, version));
+  return linker && is_in_row<kSeparateValue>(name, letters_of(linker, version));
 }
 
 bool keyword_takes_value(LinkerKind linker, int version, std::string_view keyword) {
@@ -634,18 +670,8 @@ ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, 
 
 namespace {
 
-using Names = std::map<std::string_view, const LinkerOption*>;
-
-/// Every spelling -> its row. One letter: short options; more: long options.
-const Names& names() {
-  static const Names all = [] {
-    Names made;
-    for (const LinkerOption& option : linker_options())
-      each_word(option.names, [&](std::string_view name) { made.emplace(name, &option); });
-    return made;
-  }();
-  return all;
-}
+/// Every spelling. One letter: short options; more: long options.
+using Spellings = ByName<kOptions>;
 
 struct Match {
   std::string_view name;
@@ -674,14 +700,14 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes, const Opt
     return (two_dashes || option.dashes == OptionDashes::Any) && dialect.knows(spelled, two_dashes);
   };
   if (name.size() < 2) return std::nullopt;
-  if (const auto exact = names().find(name); exact != names().end() && allowed(*exact->second, name))
-    return Match{exact->first, exact->second};
+  if (const auto* exact = Spellings::find(name); exact != nullptr && allowed(exact->in(), name))
+    return Match{exact->name(), &exact->in()};
   if (dialect.linker && !traits_of(*dialect.linker).abbreviates_options) return std::nullopt;
   std::optional<Match> found;
-  for (auto i = names().lower_bound(name); i != names().end() && i->first.starts_with(name); ++i) {
-    if (!allowed(*i->second, i->first)) continue;
-    if (found && found->option != i->second) return std::nullopt;
-    if (!found) found = Match{i->first, i->second};
+  for (const auto& longer : Spellings::beginning_with(name)) {
+    if (!allowed(longer.in(), longer.name())) continue;
+    if (found && found->option != &longer.in()) return std::nullopt;
+    if (!found) found = Match{longer.name(), &longer.in()};
   }
   return found;
 }
@@ -724,9 +750,9 @@ class Tokenizer {
     const std::size_t before = items_.size();
     for (std::size_t i = 1; i < word.size(); ++i) {
       const bool shared = word[i] == 'G' && dialect_.has(&LinkerTraits::G_is_shared);
-      const auto found = names().find(shared ? "shared" : std::string_view(word).substr(i, 1));
-      if (found == names().end() || !dialect_.knows(found->first, false)) break;
-      const Match match{found->first, found->second};
+      const auto* found = Spellings::find(shared ? "shared" : std::string_view(word).substr(i, 1));
+      if (found == nullptr || !dialect_.knows(found->name(), false)) break;
+      const Match match{found->name(), &found->in()};
       if (i + 1 == word.size()) return add(word, match, std::nullopt);
       if (word[i] == 'f' && dialect_.has(&LinkerTraits::f_stands_alone)) return false;
       if (match.option->value != OptionValue::None) return add(word, match, word.substr(i + 1));
@@ -741,8 +767,8 @@ class Tokenizer {
   bool begins_long_names(char letter) const {
     if (!dialect_.has(&LinkerTraits::abbreviates_options)) return false;
     std::set<const LinkerOption*> meant;
-    for (const auto& [name, option] : names())
-      if (name.size() > 1 && name.front() == letter && dialect_.knows(name, true)) meant.insert(option);
+    for (const auto& longer : Spellings::beginning_with({&letter, 1}))
+      if (longer.size > 1 && dialect_.knows(longer.name(), true)) meant.insert(&longer.in());
     return meant.size() > 1;
   }
 

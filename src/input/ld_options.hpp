@@ -128,9 +128,6 @@ struct LinkerOption {
   OptionDashes dashes = OptionDashes::Any;
 };
 
-/// The whole table, in ld_options.cpp.
-const std::vector<LinkerOption>& linker_options();
-
 /// Does that version of the linker (0: any) know the long option, or the short one of one letter? Spelled with one dash
 /// or two.
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes);

@@ -106,7 +106,7 @@ const MachineTraits& host_machine();
 
 /// Calls `matches` with each word until it says yes.
 template <typename Matches>
-bool any_word(std::string_view words, Matches matches) {
+constexpr bool any_word(std::string_view words, Matches matches) {
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(' '));
     if (matches(word)) return true;
@@ -116,14 +116,14 @@ bool any_word(std::string_view words, Matches matches) {
 }
 
 template <typename Take>
-void each_word(std::string_view words, Take take) {
+constexpr void each_word(std::string_view words, Take take) {
   any_word(words, [&](std::string_view word) {
     take(word);
     return false;
   });
 }
 
-inline bool has_word(std::string_view words, std::string_view word) {
+constexpr bool has_word(std::string_view words, std::string_view word) {
   return any_word(words, [&](std::string_view one) { return one == word; });
 }
 
