@@ -254,28 +254,30 @@ std::string to_text(const Pythons& pythons) {
 
 namespace {
 
+// Thousands of pointers to names would have to be relocated whenever the program starts.
+using Name = char[64];
+
 struct StableSymbol {
-  std::string_view name;
+  Name name;
   int since;
 };
 
 struct NamedSymbol {
-  std::string_view name;
+  Name name;
   unsigned versions;  ///< bit i: 3.(kOldestNamed + i) has it
 };
 
 #include "rules/python/python_names_table.inc"
 #include "rules/python/stable_abi_table.inc"
 
-constexpr auto kByName = [](const auto& a, const auto& b) { return a.name < b.name; };
-static_assert(std::is_sorted(std::begin(kStableAbi), std::end(kStableAbi), kByName));
-static_assert(std::is_sorted(std::begin(kPythonNames), std::end(kPythonNames), kByName));
+constexpr auto kName = [](const auto& row) { return std::string_view(row.name); };
+static_assert(std::ranges::is_sorted(kStableAbi, {}, kName));
+static_assert(std::ranges::is_sorted(kPythonNames, {}, kName));
 
 /// The row of a name; null when there is none.
 template <class Row, std::size_t kRows>
 const Row* row_of(const Row (&table)[kRows], std::string_view symbol) {
-  const Row* found = std::lower_bound(std::begin(table), std::end(table), symbol,
-                                      [](const Row& row, std::string_view name) { return row.name < name; });
+  const Row* found = std::ranges::lower_bound(table, symbol, {}, kName);
   return found == std::end(table) || found->name != symbol ? nullptr : found;
 }
 
