@@ -106,6 +106,9 @@ struct LinkScope {
   bool whole_line = false;
   /// A link of a build folder: the build makes what is missing, or stops before this link.
   bool of_build = false;
+  /// Of files that are audited together only those with a name that another one defines, too, have been read: what they
+  /// need may be defined by the others. The prefilter (src/scan/prefilter.hpp) has counted it.
+  bool candidates_alone = false;
 };
 
 /// -Bsymbolic and the like: which definitions a shared object uses itself, whatever else the process defines.

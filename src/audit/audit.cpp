@@ -251,6 +251,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   Audit result;
   result.job = std::move(job);
   if (prefilter) result.passes.push_back({"prefilter", prefilter->milliseconds});
+  result.job.scope.candidates_alone = prefilter.has_value();
   Stopwatch watch(result.passes);
   Attempts attempt;
 

@@ -87,7 +87,7 @@ Resolution BfdLink::run() {
   assign_up_to(inputs_.size());
   search_again();
   define_version_nodes();
-  collect_unresolved();
+  if (!job_.scope.candidates_alone) collect_unresolved();
   return std::move(out_);
 }
 

@@ -456,13 +456,14 @@ class StaleArchiveFinder {
 /// Calls `copied` for each member that still is what the object is.
 std::vector<StaleLibrary> stale_archives(const std::vector<InputFacts>& inputs,
                                          const std::vector<std::string>& neighbours, const SeeCopy& copied) {
-  StaleArchiveFinder finder(neighbours, copied);
+  std::optional<StaleArchiveFinder> finder;
   std::vector<StaleLibrary> found;
   std::set<std::string> seen;  // a line may name an archive more than once
   for (const InputFacts& input : inputs) {
     if (input.kind != InputKind::Archive || input.objects.empty() || !seen.insert(input.path).second) continue;
     if (is_of_system(input.path) || is_of_bazel(input.path)) continue;
-    if (std::optional<StaleLibrary> stale = finder.look_at(input)) found.push_back(*std::move(stale));
+    if (!finder) finder.emplace(neighbours, copied);
+    if (std::optional<StaleLibrary> stale = finder->look_at(input)) found.push_back(*std::move(stale));
   }
   return found;
 }
