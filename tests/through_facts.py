@@ -57,6 +57,8 @@ def report(result, facts):
     if MISSING:
         text = re.sub(r"^.*as recorded in \S*: the object is missing.*\n", "", text, flags=re.M)
         text = re.sub(r"; as \S+ has it: the object is missing", "", text)
+        text = re.sub(r"\[\n *\]", "[]", text)  # the list of notes that such a line was alone in
+        text = text.replace("does not describe it, the object is missing", "does not describe it, no depfile and no compile command")
         text = text.replace("no debug info, the object is missing", "no debug info, no depfile and no compile command")
     return code, text
 
@@ -67,7 +69,8 @@ def through_facts(words, at, folder):
     for word in dict.fromkeys(words[i] for i in at):
         # Named as objects are, since drivers go by names in a link of device code.
         path = f"{folder}/{len(facts)}{pathlib.Path(word).suffix or '.o'}"
-        if run(["index", word, "-o", path])[0] == 0:
+        types = ["--types"] if "divergent-definition" in words else []
+        if run(["index", *types, word, "-o", path])[0] == 0:
             facts[word] = path
     moved = []
     try:

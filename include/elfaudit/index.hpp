@@ -8,6 +8,11 @@
 
 namespace elfaudit {
 
+struct IndexOptions {
+  unsigned jobs = 0;   ///< threads; 0: as many as the machine has
+  bool types = false;  ///< keep what divergent-definition compares of debug info, too
+};
+
 /// An object, and the facts file that is made of it.
 struct FactsOfFile {
   std::string path;
@@ -21,16 +26,17 @@ std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vecto
 
 /// As index_file() for each, and makes the folders that are missing. A file that can't be read costs its own facts
 /// alone; what could not be read comes in the order of `files`.
-std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs = 0);
+std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, const IndexOptions& options = {});
 
 /// Writes the facts of several files to `output`, which then replaces all of them, in their order: whole or not at
 /// all, as index_file(). Throws UsageError for a file that is named twice, too.
 std::vector<InputError> index_together(const std::vector<std::string>& paths, const std::string& output,
-                                       unsigned jobs = 0);
+                                       const IndexOptions& options = {});
 
 /// Writes the facts of one object, archive, shared object, program or device code file to `output`, whole or not at
-/// all. Returns what could not be read; unless that is empty nothing is written. `jobs`: threads, 0: as many as the
-/// machine has. Throws UsageError when `output` can't be written.
-std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs = 0);
+/// all. Returns what could not be read; unless that is empty nothing is written. Throws UsageError when `output` can't be
+/// written.
+std::vector<InputError> index_file(const std::string& path, const std::string& output,
+                                   const IndexOptions& options = {});
 
 }  // namespace elfaudit

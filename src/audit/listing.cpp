@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "divergence/divergence.hpp"
 #include "elf/file_kind.hpp"
 #include "elf/outline.hpp"
 #include "elfaudit/index.hpp"
@@ -25,6 +26,7 @@
 #include "facts/facts_file.hpp"
 #include "input/command_words.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "locate/why/build_record.hpp"
 #include "package/packages.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
@@ -80,28 +82,30 @@ void add_use_lines(const ObjectFacts& object, Outline& outline) {
   }
 }
 
-Outline outline(const ObjectFacts& object) {
+/// Of an object that a linker may put into an output, and the types of one that it may load.
+Outline outline(const ObjectFacts& object, const IndexOptions& options) {
   Outline made;
-  made.object = outline_of(object.origin);
-  if (!object.origin.bytecode) add_use_lines(object, made);
+  if (object.nested || !object.origin.entry.empty()) return made;
+  if (object.kind == ObjectKind::Relocatable) made.object = outline_of(object.origin);
+  if (object.kind == ObjectKind::Relocatable && !object.origin.bytecode) {
+    add_use_lines(object, made);
+    made.compilation = kept_compilation(object.origin);
+  }
+  if (options.types && object.kind != ObjectKind::Executable && !object.origin.bytecode)
+    made.types = kept_types(object);
   return made;
 }
 
-/// Of the objects that a linker may put into an output.
-Outlines outlines_of(const InputFacts& facts, unsigned jobs) {
-  const auto is_linked = [](const ObjectFacts& object) {
-    return object.kind == ObjectKind::Relocatable && !object.nested && object.origin.entry.empty();
-  };
+Outlines outlines_of(const InputFacts& facts, const IndexOptions& options) {
   std::vector<Outline> made(facts.objects.size());
-  if (facts.kind == InputKind::Object || facts.kind == InputKind::Archive)
-    with_threads(jobs, [&] {
-      for_each_parallel(made.size(), 1, [&](std::size_t i) {
-        if (is_linked(facts.objects[i])) made[i] = outline(facts.objects[i]);
-      });
+  if (facts.kind != InputKind::DeviceFile)
+    with_threads(options.jobs, [&] {
+      for_each_parallel(made.size(), 1, [&](std::size_t i) { made[i] = outline(facts.objects[i], options); });
     });
   Outlines outlines;
   for (std::size_t i = 0; i < made.size(); ++i)
-    if (!made[i].object.empty()) outlines.emplace(facts.objects[i].origin.offset, std::move(made[i]));
+    if (!made[i].object.empty() || !made[i].types.empty())
+      outlines.emplace(facts.objects[i].origin.offset, std::move(made[i]));
   return outlines;
 }
 
@@ -111,22 +115,22 @@ struct MadeFacts {
   std::vector<InputError> errors;
 };
 
-MadeFacts make_facts(const std::string& path, unsigned jobs) {
+MadeFacts make_facts(const std::string& path, const IndexOptions& options) {
   try {
     const Origin whole{path, {}, path, 0, 0};
     const std::optional<FileState> state = state_of(whole);
     InputFacts facts = whole_facts(path);
     if (!facts.errors.empty()) return {{}, facts.errors};
-    complete(facts, jobs);
+    complete(facts, options.jobs);
     std::optional<InputFacts> other;
     const auto has_two = [](const ObjectFacts& object) {
       return object.lto.compiler == LtoCompiler::Gcc || object.lto.fat;
     };
     if (std::ranges::any_of(facts.objects, has_two)) other = whole_facts(path, kOtherHalf);
-    if (other && other->errors.empty()) complete(*other, jobs);
+    if (other && other->errors.empty()) complete(*other, options.jobs);
     const std::optional<Content> content = content_of(whole);
     if (!content || state_of(whole) != state) return {{}, {InputError(path, "changed while it was being read")}};
-    return {facts_file(facts, *content, outlines_of(facts, jobs), other), {}};
+    return {facts_file(facts, *content, outlines_of(facts, options), other), {}};
   } catch (const InputError& error) {
     return {{}, {error}};
   }
@@ -139,11 +143,12 @@ void write_facts(const std::string& output, std::string_view bytes) {
 
 /// Makes the facts of each and gives them to `take(i, bytes)`, in no order. Returns what could not be read, in theirs.
 template <class Take>
-std::vector<InputError> make_each(const std::vector<std::string>& paths, unsigned jobs, const Take& take) {
+std::vector<InputError> make_each(const std::vector<std::string>& paths, const IndexOptions& options,
+                                  const Take& take) {
   std::vector<std::vector<InputError>> errors(paths.size());
-  with_threads(jobs, [&] {
+  with_threads(options.jobs, [&] {
     for_each_parallel(paths.size(), 1, [&](std::size_t i) {
-      MadeFacts made = make_facts(paths[i], jobs);
+      MadeFacts made = make_facts(paths[i], options);
       if (made.errors.empty()) take(i, made.bytes);
       errors[i] = std::move(made.errors);
     });
@@ -162,8 +167,8 @@ fs::path name_below(const std::string& path) {
 
 }  // namespace
 
-std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs) {
-  const MadeFacts made = make_facts(path, jobs);
+std::vector<InputError> index_file(const std::string& path, const std::string& output, const IndexOptions& options) {
+  const MadeFacts made = make_facts(path, options);
   if (made.errors.empty()) write_facts(output, made.bytes);
   return made.errors;
 }
@@ -180,10 +185,10 @@ std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vecto
   return files;
 }
 
-std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs) {
+std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, const IndexOptions& options) {
   std::vector<std::string> paths;
   for (const FactsOfFile& file : files) paths.push_back(file.path);
-  return make_each(paths, jobs, [&](std::size_t i, const std::string& bytes) {
+  return make_each(paths, options, [&](std::size_t i, const std::string& bytes) {
     std::error_code failed;  // writing there says what is wrong
     fs::create_directories(fs::path(files[i].output).parent_path(), failed);
     write_facts(files[i].output, bytes);
@@ -191,7 +196,7 @@ std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsign
 }
 
 std::vector<InputError> index_together(const std::vector<std::string>& paths, const std::string& output,
-                                       unsigned jobs) {
+                                       const IndexOptions& options) {
   std::unordered_set<std::string_view> named;
   for (const std::string& path : paths)
     if (!named.insert(path).second) throw UsageError(path + " is named twice: a facts file holds it once");
@@ -199,7 +204,7 @@ std::vector<InputError> index_together(const std::vector<std::string>& paths, co
     throw UsageError(fmt::format("a facts file holds {} objects at most", limits::kPackedObjects));
   std::vector<std::string> facts(paths.size());
   std::vector<InputError> errors =
-      make_each(paths, jobs, [&](std::size_t i, std::string& bytes) { facts[i] = std::move(bytes); });
+      make_each(paths, options, [&](std::size_t i, std::string& bytes) { facts[i] = std::move(bytes); });
   if (errors.empty()) write_facts(output, pack_of(facts));
   return errors;
 }

@@ -545,14 +545,15 @@ namespace {
 std::vector<InputError> index_files(const Request& request, const std::vector<std::string>& objects) {
   const ProgressLine line;
   progress_stage("indexing files");
+  const IndexOptions options{request.audit.jobs, request.keep_types};
   if (request.facts_folder.empty()) {
     enter_sandbox(request);
-    return objects.size() == 1 ? index_file(objects.front(), request.facts, request.audit.jobs)
-                               : index_together(objects, request.facts, request.audit.jobs);
+    return objects.size() == 1 ? index_file(objects.front(), request.facts, options)
+                               : index_together(objects, request.facts, options);
   }
   const std::vector<FactsOfFile> files = facts_below(request.facts_folder, objects);
   enter_sandbox(request);
-  return index_each(files, request.audit.jobs);
+  return index_each(files, options);
 }
 
 }  // namespace

@@ -272,6 +272,9 @@ void add_index(CLI::App& app, Request& request) {
       ->add_option("--output-dir", request.facts_folder,
                    "write the facts of each object to a file of its own below DIR: DIR/OBJECT.facts")
       ->option_text("DIR");
+  index->add_flag(
+      "--types", request.keep_types,
+      "keep what debug info says of types, variables and functions, too, for --enable divergent-definition");
   add_jobs(*index, request);
   add_sandbox(*index, request);
   index->footer(

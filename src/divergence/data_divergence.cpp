@@ -12,6 +12,7 @@
 
 #include "divergence/divergence.hpp"
 #include "elf/elf_file.hpp"
+#include "elf/outline.hpp"
 #include "resolve/linked_objects.hpp"
 #include "scan/object_reader.hpp"
 #include "support/name_hash.hpp"
@@ -267,8 +268,9 @@ class OverrunCheck {
   void each_object(const Visit& visit) const {
     for (const ObjectId id : linked_relocatables(inputs_, resolution_)) {
       const ObjectFacts& facts = object(id);
+      const bool known = facts.available || outline_at_hand(facts.origin) != nullptr;
       if (facts.machine == EM_X86_64 && facts.is_64 && !facts.nested && !facts.unopened && !facts.origin.bytecode &&
-          !facts.origin.binary && facts.available)
+          !facts.origin.binary && known)
         visit(id);
     }
   }
@@ -289,7 +291,8 @@ class OverrunCheck {
         continue;
       each_relocation(sections, i, header, [&](const RelocationEntry& entry) {
         const auto found = wanted.find(entry.symbol);
-        const std::optional<std::int64_t> end = found == wanted.end() ? std::nullopt : reach(entry);
+        const bool left_out = !object(id).available && entry.addend == 0;  // as outlines have it of all others
+        const std::optional<std::int64_t> end = found == wanted.end() || left_out ? std::nullopt : reach(entry);
         if (end && *end > 0) note({id, found->second}, static_cast<std::uint64_t>(*end));
       });
     }

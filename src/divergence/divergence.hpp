@@ -88,7 +88,11 @@ struct TypeOptions {
   std::string known_commands{};
 };
 
-/// Opens the debug info of all objects that take part in the link. See type_divergence.cpp for what is compared.
+/// What compare_types() asks of an object, then of each image of its device code, in bytes that facts can keep
+/// (Outline::types), so that no debug info has to be opened.
+std::vector<std::string> kept_types(const ObjectFacts& object);
+
+/// Opens the debug info of all objects that take part in the link, but for those whose types facts keep. See type_divergence.cpp for what is compared.
 TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution,
                              const TypeOptions& options);
 

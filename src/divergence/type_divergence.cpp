@@ -16,11 +16,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -30,6 +32,7 @@
 #include "divergence/divergence.hpp"
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
+#include "elf/outline.hpp"
 #include "facts/cache.hpp"
 #include "facts/codec.hpp"
 #include "locate/dwarf/debug_info.hpp"
@@ -53,13 +56,19 @@ std::string encoded(const ObjectRows& rows) {
   return out.take();
 }
 
+ShapeRow row_at(std::string_view bytes, std::size_t number) {
+  ShapeRow row;
+  std::memcpy(&row, bytes.data() + number * sizeof row, sizeof row);
+  if (row.kind > ShapeKind::FunctionDeclaration) throw BadWire("a row is of no kind");
+  return row;
+}
+
 ObjectRows decoded_rows(std::string_view text) {
   WireReader in(text);
   ObjectRows rows;
-  rows.info = static_cast<TypeInfo>(in.number_to(static_cast<std::uint64_t>(TypeInfo::Elsewhere)));
+  rows.info = static_cast<TypeInfo>(in.number_to(static_cast<std::uint64_t>(TypeInfo::NotKept)));
   const std::string_view bytes = in.text();
-  rows.rows.resize(bytes.size() / sizeof(ShapeRow));
-  if (!rows.rows.empty()) std::memcpy(rows.rows.data(), bytes.data(), rows.rows.size() * sizeof(ShapeRow));
+  for (std::size_t i = 0; i < bytes.size() / sizeof(ShapeRow); ++i) rows.rows.push_back(row_at(bytes, i));
   return rows;
 }
 
@@ -100,7 +109,7 @@ std::vector<Shape> decoded_shapes(std::string_view text) {
   for (Shape& shape : shapes) {
     const std::string_view row = in.text();
     if (row.size() != sizeof shape.row) throw BadWire("a row has another size");
-    std::memcpy(&shape.row, row.data(), sizeof shape.row);
+    shape.row = row_at(row, 0);
     for (std::string* part : {&shape.name, &shape.record, &shape.type, &shape.shown}) *part = in.text();
     shape.line = read_line(in);
     shape.parts.resize(in.count());
@@ -138,6 +147,50 @@ std::vector<Mention> decoded_mentions(std::string_view text) {
   }
   return mentions;
 }
+
+// --- What facts keep: the answers to all that is asked of an object or image, or why there are none.
+
+constexpr std::string_view kScheme = std::endian::native == std::endian::little
+                                         ? "shapes 1\n"  // changes with what type_reader.cpp compares
+                                         : "shapes 1, big-endian\n";
+
+struct KeptTypes {
+  bool from_object_alone = true;  ///< ObjectRows
+  std::string_view rows, shapes, mentions;
+};
+
+std::string all_answers(const Origin& origin) {
+  const ObjectRows rows = read_shape_rows(origin);
+  std::unordered_set<std::uint64_t> names;
+  for (const ShapeRow& row : rows.rows) names.insert(row.name);
+  WireWriter out;
+  out.number(rows.from_object_alone ? 1 : 0);
+  out.text(encoded(rows));
+  out.text(encoded(read_shapes(origin, names)));
+  out.text(encoded(read_mentions(origin)));
+  return out.take();
+}
+
+std::string kept(const ReaderAnswer& answer) {
+  WireWriter out;
+  out.text(answer.failed);
+  out.text(answer.text);
+  return std::string(kScheme) + out.take();
+}
+
+/// Nothing when they are of another scheme. Throws what `failed` says.
+std::optional<KeptTypes> read_kept(std::string_view text) {
+  if (!take_prefix(text, kScheme)) return std::nullopt;
+  WireReader in(text);
+  if (const std::string_view failed = in.text(); !failed.empty()) throw std::runtime_error(std::string(failed));
+  WireReader answers(in.text());
+  KeptTypes types;
+  types.from_object_alone = answers.number_to(1) != 0;
+  for (std::string_view* answer : {&types.rows, &types.shapes, &types.mentions}) *answer = answers.text();
+  return types;
+}
+
+bool has_types(const DeviceImage& image) { return image.kind == ImageKind::Cubin && image.debug; }
 
 // --- Rows by name: memory grows with the names, and by four bytes with each row.
 
@@ -265,7 +318,8 @@ class TypeCheck {
  private:
   static bool is_compared(const ObjectFacts& object) {
     if (object.kind != ObjectKind::Relocatable && is_of_system(object.origin.path)) return false;
-    return !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary && object.available;
+    const bool known = object.available || !object.indexed_in.empty();
+    return known && !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary;
   }
 
   /// The object, and the device code in it that has debug info (nvcc -G).
@@ -273,7 +327,7 @@ class TypeCheck {
     parts_.push_back({id});
     const std::vector<DeviceImage>& images = facts(id).device.images;
     for (std::uint32_t i = 0; i < images.size(); ++i)
-      if (images[i].kind == ImageKind::Cubin && images[i].debug) parts_.push_back({id, i});
+      if (has_types(images[i])) parts_.push_back({id, i});
   }
 
   const ObjectFacts& facts(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
@@ -292,14 +346,40 @@ class TypeCheck {
     WireReader in(request);
     const auto ask = static_cast<Ask>(in.number());
     const std::uint32_t number = in.number32();
-    std::optional<ImageFile> image;
-    if (is_device(number)) image.emplace(object(number), parts_[number].image);
-    const Origin& origin = image ? image->origin() : object(number).origin;
-    if (ask == Ask::Rows) return image ? encoded(read_shape_rows(origin)) : rows_through_cache(origin);
-    if (ask == Ask::Mentions) return encoded(read_mentions(origin));
     std::unordered_set<std::uint64_t> names;
-    for (std::size_t count = in.count(); count > 0; --count) names.insert(in.number());
-    return encoded(read_shapes(origin, names));
+    if (ask == Ask::Shapes)
+      for (std::size_t count = in.count(); count > 0; --count) names.insert(in.number());
+    const ObjectFacts& of = object(number);
+    if (!of.indexed_in.empty())
+      if (const std::optional<KeptTypes> types = types_in_facts(number)) return answer_of(*types, ask, names);
+    if (of.origin.is_facts_alone())
+      return ask == Ask::Rows ? encoded(ObjectRows{TypeInfo::NotKept, {}})
+                              : std::string();  // of no rows nothing more is asked
+    std::optional<ImageFile> image;
+    if (is_device(number)) image.emplace(of, parts_[number].image);
+    const Origin& origin = image ? image->origin() : of.origin;
+    if (ask == Ask::Rows) return image ? encoded(read_shape_rows(origin)) : rows_through_cache(origin);
+    return ask == Ask::Mentions ? encoded(read_mentions(origin)) : encoded(read_shapes(origin, names));
+  }
+
+  /// Nothing where the debug info is to be read: other files than the object may have changed.
+  std::optional<KeptTypes> types_in_facts(std::uint32_t number) const {
+    const ObjectFacts& of = object(number);
+    const Outline* outline = outline_in(of.indexed_in, of.origin);
+    const std::size_t part = is_device(number) ? parts_[number].image + 1 : 0;
+    if (outline == nullptr || outline->types.size() <= part) return std::nullopt;
+    std::optional<KeptTypes> types = read_kept(outline->types[part]);
+    if (types && of.available && !types->from_object_alone) types.reset();
+    return types;
+  }
+
+  /// Read here, where bytes that are damaged cost this answer alone.
+  static std::string answer_of(const KeptTypes& types, Ask ask, const std::unordered_set<std::uint64_t>& names) {
+    if (ask == Ask::Rows) return encoded(decoded_rows(types.rows));
+    if (ask == Ask::Mentions) return encoded(decoded_mentions(types.mentions));
+    std::vector<Shape> shapes = decoded_shapes(types.shapes);
+    std::erase_if(shapes, [&](const Shape& shape) { return !names.contains(shape.row.name); });
+    return encoded(shapes);
   }
 
   std::string rows_through_cache(const Origin& origin) const {
@@ -312,8 +392,6 @@ class TypeCheck {
     if (key && rows.from_object_alone) cache_.keep_types(*key, origin, std::string(kScheme) + text);
     return text;
   }
-  static constexpr std::string_view kScheme = "shapes 1\n";  // changes with what type_reader.cpp compares
-
   /// Calls take(object, answer) for each object, in their order. What gets no answer is said in a note.
   template <class Take>
   void ask(const std::vector<std::uint32_t>& objects, std::vector<std::string> requests, const Take& take) {
@@ -363,6 +441,7 @@ class TypeCheck {
     say(TypeInfo::None, "without debug info");
     say(TypeInfo::LinesOnly, "with lines only (-g1)");
     say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
+    say(TypeInfo::NotKept, "of which there are only facts, made without --types");
     if (!kinds.empty())
       notes_.push_back(
           fmt::format("types were not compared of {} of {} objects: {}", missing(counts), all, fmt::join(kinds, ", ")));
@@ -790,6 +869,21 @@ class TypeCheck {
 };
 
 }  // namespace
+
+std::vector<std::string> kept_types(const ObjectFacts& object) {
+  const std::vector<DeviceImage>& images = object.device.images;
+  std::vector<std::string> types(images.size() + 1);
+  std::vector<std::string> requests{"0"};
+  for (std::size_t i = 0; i < images.size(); ++i)
+    if (has_types(images[i])) requests.push_back(std::to_string(i + 1));
+  const auto read = [&](std::string_view part) {
+    const auto number = static_cast<std::uint32_t>(std::stoul(std::string(part)));
+    return all_answers(number == 0 ? object.origin : ImageFile(object, number - 1).origin());
+  };
+  read_apart(requests, {}, read,
+             [&](std::size_t i, const ReaderAnswer& answer) { types[std::stoul(requests[i])] = kept(answer); });
+  return types;
+}
 
 TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution,
                              const TypeOptions& options) {

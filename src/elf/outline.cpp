@@ -116,27 +116,38 @@ class OutlineMaker {
     const bool globals_only = is_debug(name);
     const bool places_matter = name == ".eh_frame" || name == descriptors();
     const bool addends_matter = !descriptors().empty();
+    const bool reaches_matter = has_addend && sections_.file_header().e_machine == EM_X86_64;
     const std::uint64_t first_global = first_global_of(header.sh_link);
-    std::vector<std::string> alike;  // entries that differ in place and addend alone, in the order of the first
+    std::vector<AlikeRelocations> alike;  // in the order of the first
     std::unordered_map<std::string, std::size_t> group_of;
     std::uint64_t at = header.sh_offset;
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
       std::string bytes(raw_.substr(at, size));
       at += size;
       if (globals_only && entry.symbol < first_global) return;
+      const std::string addend = has_addend ? bytes.substr(2 * width) : std::string();
       if (has_addend && !addends_matter) std::fill_n(bytes.begin() + 2 * width, width, '\0');
       const std::string same = places_matter ? bytes : bytes.substr(width);
       const auto [group, fresh] = group_of.try_emplace(same + keep_instruction(entry, target), alike.size());
-      if (fresh) alike.emplace_back();
-      std::string& entries = alike[group->second];
-      entries += fresh ? bytes : entries.substr(0, size);
+      if (fresh) alike.push_back({bytes});
+      AlikeRelocations& entries = alike[group->second];
+      ++entries.count;
+      if (!reaches_matter || entry.symbol < first_global || entry.addend <= entries.farthest) return;
+      entries.farthest = entry.addend;
+      entries.bytes.replace(2 * width, width, addend);
     });
     at = header.sh_offset;
-    for (const std::string& entries : alike) {
-      std::memcpy(kept_.data() + at, entries.data(), entries.size());
-      at += entries.size();
-    }
+    for (const AlikeRelocations& entries : alike)
+      for (std::size_t i = 0; i < entries.count; ++i, at += size)
+        std::memcpy(kept_.data() + at, entries.bytes.data(), size);
   }
+
+  /// Those that differ in place and addend alone.
+  struct AlikeRelocations {
+    std::string bytes;  ///< of the first
+    std::size_t count = 0;
+    std::int64_t farthest = 0;  ///< the largest addend, which data_divergence.cpp asks of what names a global symbol
+  };
 
   /// What tells whether a linker rewrites it: object_queries.hpp, AskedRelocation::rewritten.
   std::string keep_instruction(const RelocationEntry& entry, const GElf_Shdr& target) {
@@ -242,8 +253,13 @@ Buffer object_of_outline(const Origin& origin, std::string_view outline) {
 
 const Outline* outline_at_hand(const Origin& origin) {
   if (!origin.is_facts_alone()) return nullptr;
+  const Outline* outline = outline_in(origin.bytes_path, origin);
+  return outline == nullptr || outline->object.empty() ? nullptr : outline;
+}
+
+const Outline* outline_in(const std::string& facts_path, const Origin& origin) {
   thread_local LastAsked last;
-  const Origin facts{origin.bytes_path, {}, origin.bytes_path, 0, 0};
+  const Origin facts{facts_path, {}, facts_path, 0, 0};
   const std::optional<FileState> state = state_of(facts);
   if (!state) return nullptr;
   if (last.path != facts.path || last.state != state) {

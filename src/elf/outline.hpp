@@ -4,7 +4,7 @@
 //
 // Kept: the ELF header and the section headers, symbol tables and names, groups, notes and warnings, the lengths of the
 // records of .eh_frame, and the relocations. Those that differ in their place and addend alone stand together, all with
-// the place of the first. Zero: code, data, debug info and its relocations, except those of global symbols.
+// the place of the first, and for x86-64 with the largest addend of those that name a global symbol. Zero: code, data, debug info and its relocations, except those of global symbols.
 #pragma once
 
 #include <string>
@@ -23,8 +23,12 @@ std::string outline_of(const Origin& origin);
 /// The object that an outline was made of, with zeros where bytes were left out. Throws InputError that names `origin`.
 Buffer object_of_outline(const Origin& origin, std::string_view outline);
 
-/// What there is of an object that only a facts file is left of (Origin::bytes_path names it); nullptr for all others.
-/// Good until the same thread asks again. Throws InputError.
+/// What a facts file keeps of an object besides its facts; nullptr where it keeps nothing. Good until the same thread
+/// asks again. Throws InputError.
+const Outline* outline_in(const std::string& facts_path, const Origin& origin);
+
+/// The outline of an object that only a facts file is left of (Origin::bytes_path names it); nullptr for all others. As
+/// outline_in().
 const Outline* outline_at_hand(const Origin& origin);
 
 }  // namespace elfaudit

@@ -435,6 +435,9 @@ std::string encode_outlines(const Outlines& outlines) {
     out.number(outline.uses.size());
     for (const UseLine& use : outline.uses)
       out.numbers({use.symbol, use.offset, use.section, use.file, use.line, use.function});
+    out.text(outline.compilation);
+    out.number(outline.types.size());
+    for (const std::string& types : outline.types) out.text(types);
   }
   return out.take();
 }
@@ -457,6 +460,8 @@ Outlines decode_outlines(std::string_view bytes) {
       use.line = in.number32();
       use.function = in.number_to(texts);
     }
+    outline.compilation = in.text();
+    for (std::size_t types = in.count(); types != 0; --types) outline.types.emplace_back(in.text());
   }
   in.finish();
   return outlines;

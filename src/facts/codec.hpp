@@ -144,6 +144,8 @@ struct Outline {
   std::string source;  ///< the file that was compiled, without its folder; empty: not known
   TextTable texts;
   std::vector<UseLine> uses;
+  std::string compilation{};         ///< kept_compilation(), locate/why/build_record.hpp; empty: not known
+  std::vector<std::string> types{};  ///< kept_types(), divergence/divergence.hpp; empty: not kept
 };
 
 /// By Origin::offset.

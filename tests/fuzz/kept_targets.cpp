@@ -78,6 +78,27 @@ const Registered kFactsFile({"facts_file",
                              },
                              {facts_file_seed()}});
 
+Outlines outlines_seed() {
+  Outline outline;
+  outline.object = "\x05";
+  outline.source = "a.c";
+  outline.uses.push_back({1, 2, outline.texts.number_of(".text"), outline.texts.number_of("a.h"), 3, 0});
+  outline.compilation = "a.c, GNU C17";
+  outline.types = {"rows", ""};
+  return {{8, outline}};
+}
+
+const Registered kOutlines({"outlines",
+                            Form::Binary,
+                            [](std::string_view input) {
+                              try {
+                                const std::string once = encode_outlines(decode_outlines(input));
+                                require(encode_outlines(decode_outlines(once)) == once, "outlines survive");
+                              } catch (const BadWire&) {
+                              }
+                            },
+                            {encode_outlines(outlines_seed())}});
+
 /// Its table, and every object that it lists.
 const Registered kFactsPack({"facts_pack",
                              Form::Binary,

@@ -346,6 +346,68 @@ def test_what_was_not_compared_is_said_once(lab):
     assert lab.audit("check", "--format", "json", "a.o", "b.o").json()["notes"] == []
 
 
+def indexed_with_types(lab, *names):
+    """The facts, made twice."""
+    for name in names:
+        for output in (name + ".facts", "again"):
+            assert lab.audit("index", "--types", name, "-o", output).code == 0
+        assert (lab.path / "again").read_bytes() == (lab.path / (name + ".facts")).read_bytes()
+    return [name + ".facts" for name in names]
+
+
+def without_remarks(report):
+    return re.sub(r" *as recorded in \S*: the object is missing\n", "", report)
+
+
+@pytest.mark.parametrize("compiler", ["g++ -g", "clang++ -g -fdebug-types-section", "gcc -x c -g"])
+@pytest.mark.parametrize("first", ["a.o", "liba.a"])
+def test_facts_with_types_give_the_report_of_their_objects(lab, compiler, first):
+    lab.write("s.h", "struct S { int a;\n#ifdef WIDE\nlong b;\n#endif\n};\nint use(struct S *);\n")
+    lab.write("a.cpp", '#include "s.h"\nint use(struct S *s) { struct S t = *s; return t.a; }\n')
+    lab.write("b.cpp", '#define WIDE\n#include "s.h"\nint main(void) { struct S s; return use(&s); }\n')
+    lab.sh(f"touch -d '1 minute ago' s.h *.cpp && {compiler} -c a.cpp && {compiler} -c b.cpp && ar rc liba.a a.o")
+    command = ["check", "--enable", RULE, "b.o"]
+    objects = lab.audit(*command, first)
+    assert re.search(r"'b' \(long.* at offset 8\) is in b.o", objects.out) and "b.cpp:1 defines WIDE" in objects.out, objects
+    second, facts = indexed_with_types(lab, "b.o", first)
+    assert lab.audit("check", "--enable", RULE, second, facts).out == objects.out
+    lab.sh("rm b.o a.o liba.a")
+    alone = lab.audit("check", "--enable", RULE, second, facts)
+    assert (alone.code, without_remarks(alone.out)) == (objects.code, objects.out)
+
+
+def test_facts_of_a_shared_object_keep_its_types(lab):
+    lab.write("s.h", "struct S {\n#ifdef B\nlong b;\n#endif\nint a; };\ninline S state;")
+    lab.sh("for x in a b; do echo '#include \"s.h\"' > $x.cpp; echo \"int $x() { return state.a; }\" >> $x.cpp; done")
+    lab.sh("g++ -g -shared -fPIC a.cpp -o liba.so && g++ -g -shared -fPIC -DB b.cpp -o libb.so")
+    found = lambda *files: [f["message"] for f in lab.audit("check", "--format", "json", "--enable", RULE, *files).json()["findings"] if f["symbol"] == "S"]  # noqa: E731
+    objects = found("liba.so", "libb.so")
+    assert objects == ["S differs: 'b' (long int at offset 0) is in libb.so (s.h:3) and not in liba.so"]
+    facts = indexed_with_types(lab, "liba.so", "libb.so")
+    lab.sh("rm liba.so libb.so")
+    assert found(*facts) == objects
+
+
+def test_facts_without_types_are_named(lab):
+    lab.cc("a.o", "struct S { int a; } s;", "g++ -g")
+    lab.cc("b.o", "struct S { long a; }; extern S s; long f() { return s.a; }", "g++ -g")
+    assert lab.audit("index", "a.o", "-o", "a.facts").code == 0
+    lab.sh("rm a.o")
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "a.facts", "b.o").json()
+    assert report["notes"] == ["types were not compared of 1 of 2 objects: 1 of which there are only facts, made without --types"]
+
+
+def test_facts_keep_why_types_could_not_be_read(lab):
+    source = HEAD + "struct S { V(int, float) a; };" + USE
+    lab.cc("a.o", source, "g++ -g")
+    lab.cc("b.o", source, "g++ -g -DB")
+    lab.sh("objcopy --compress-debug-sections=zlib b.o && python3 -c \"b = bytearray(open('b.o', 'rb').read()); b[b.index(b'\\x78', 200) + 8] ^= 255; open('b.o', 'wb').write(b)\"")
+    notes = lambda *files: lab.audit("check", "--format", "json", "--enable", RULE, *files).json()["notes"]  # noqa: E731
+    objects = notes("a.o", "b.o")
+    assert any("the types of b.o were not compared: " in note for note in objects), objects
+    assert notes(*indexed_with_types(lab, "a.o", "b.o")) == objects
+
+
 def test_damaged_debug_info_is_named_and_the_rest_compared(lab):
     source = HEAD + "struct S { V(int, float) a; };" + USE
     for name, option in (("a", ""), ("b", " -DB"), ("c", " -Duse=other")):

@@ -231,6 +231,31 @@ TEST(Facts, SurviveAnyPayload) {
   EXPECT_GT(passed, 30);
 }
 
+TEST(Facts, DamagedTypesCostTheObjectThatTheyAreOf) {
+  const test::TempDir dir;
+  dir.write("a.cpp", "struct S { int a; } s; int f(S &t) { return t.a; }");
+  dir.run("g++ -g -c a.cpp -o a.o");
+  ASSERT_TRUE(index_file(dir / "a.o", dir / "good.facts", {.types = true}).empty());
+  const std::string facts = encode_facts(read_facts_file(dir / "good.facts"));
+  const Outlines outlines = read_outlines(dir / "good.facts");
+  const std::string kept = outlines.begin()->second.types.front();
+  std::mt19937 random(7);
+  std::size_t refused = 0;
+  for (std::size_t round = 0; round < 200; ++round) {
+    Outlines bad = outlines;
+    std::string& types = bad.begin()->second.types.front();
+    types.resize(round % 2 == 0 ? random() % kept.size() : kept.size());
+    for (std::size_t i = 0; i < 4 && types.size() > 12; ++i)
+      types[10 + random() % (types.size() - 10)] = static_cast<char>(random());
+    AuditOptions options;
+    options.enable = {"divergent-definition"};
+    const std::string path = dir.write("bad.facts", with_facts(facts, encode_outlines(bad)));
+    for (const std::string& note : audit(job_from_files({path, dir / "a.o"}), options).job.notes)
+      refused += note.find("were not compared: ") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(refused, 100U);
+}
+
 /// What a facts file keeps for a link's questions is asked for later, and no less to be distrusted.
 TEST(Facts, SurviveAnyOutline) {
   const test::TempDir dir;

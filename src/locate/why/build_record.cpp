@@ -15,7 +15,9 @@
 #include <system_error>
 #include <utility>
 
+#include "elf/outline.hpp"
 #include "elfaudit/error.hpp"
+#include "facts/codec.hpp"
 #include "input/build/depfile.hpp"
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
@@ -615,8 +617,38 @@ std::string source_of(const Compilation& compilation) {
 
 }  // namespace
 
+std::string kept_compilation(const Origin& origin) {
+  std::optional<Compilation> compilation = compilation_of(origin, 0);
+  if (!compilation) return {};
+  if (!is_temporary(compilation->source)) compilation->files.clear();
+  WireWriter out;
+  for (const std::string* text : {&compilation->source, &compilation->folder, &compilation->producer}) out.text(*text);
+  out.number(compilation->is_c ? 1 : 0);
+  out.number(compilation->files.size());
+  for (const std::string& file : compilation->files) out.text(file);
+  return out.take();
+}
+
+namespace {
+
+/// Throws BadWire.
+Compilation read_kept_compilation(std::string_view kept) {
+  WireReader in(kept);
+  Compilation compilation;
+  for (std::string* text : {&compilation.source, &compilation.folder, &compilation.producer}) *text = in.text();
+  compilation.is_c = in.number_to(1) != 0;
+  for (std::size_t count = in.count(); count != 0; --count) compilation.files.emplace_back(in.text());
+  in.finish();
+  return compilation;
+}
+
+}  // namespace
+
 std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots) {
   try {
+    if (const Outline* outline = unit == 0 ? outline_at_hand(origin) : nullptr;
+        outline != nullptr && !outline->compilation.empty())
+      return read_kept_compilation(outline->compilation);
     DebugSource source(origin, roots);
     if (source.debug() == nullptr || unit >= source.debug()->units().size()) return std::nullopt;
     const Unit* body = source.split().body(source.debug()->open(source.debug()->units()[unit]));

@@ -152,6 +152,9 @@ struct Compilation {
 /// `unit`: Located::unit. Nothing when it can't be had; never throws.
 std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots = {});
 
+/// compilation_of() the first unit, for Outline::compilation; without the files, but where the source is one of them.
+std::string kept_compilation(const Origin& origin);
+
 /// What g++ writes down of the options that it was given, with the standard as -std=; empty for other compilers.
 std::vector<std::string> options_in_producer(const std::string& producer);
 
