@@ -182,4 +182,10 @@ DebugImage make_debug_image(DebugSections& sections) {
   return image;
 }
 
+LibdwFile::LibdwFile(dwarf::DebugFile& file) : image(make_debug_image(file.sections())) {
+  elf.reset(elf_memory(reinterpret_cast<char*>(image.bytes.data()), image.bytes.size()));
+  if (elf) dwarf.reset(dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
+  if (!dwarf) throw dwarf::BadDebugInfo(std::string("libdw can't read it: ") + dwarf_errmsg(-1));
+}
+
 }  // namespace elfaudit

@@ -8,10 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "elf/elf_file.hpp"
 #include "locate/dwarf/debug_sections.hpp"
+#include "locate/dwarf/units.hpp"
 
 namespace elfaudit {
 
@@ -27,6 +30,20 @@ struct DebugImage {
 
 /// Throws dwarf::BadDebugInfo, std::bad_alloc.
 DebugImage make_debug_image(dwarf::DebugSections& sections);
+
+struct DwarfCloser {
+  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+};
+
+/// One file, as libdw has it.
+struct LibdwFile {
+  /// Throws dwarf::BadDebugInfo.
+  explicit LibdwFile(dwarf::DebugFile& file);
+
+  DebugImage image;
+  ElfHandle elf;
+  std::unique_ptr<Dwarf, DwarfCloser> dwarf;
+};
 
 // --- The attributes of a debugging information entry, by libdw, in one walk: each call of dwarf_attr() is another.
 

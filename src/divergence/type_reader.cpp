@@ -27,6 +27,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -69,24 +71,6 @@ std::optional<bool> is_c(std::int64_t language) {
       return std::nullopt;
   }
 }
-
-struct DwarfCloser {
-  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-};
-
-/// One file, as libdw has it.
-struct LibdwFile {
-  /// Throws dwarf::BadDebugInfo.
-  explicit LibdwFile(dwarf::DebugFile& file) : image(make_debug_image(file.sections())) {
-    elf.reset(elf_memory(reinterpret_cast<char*>(image.bytes.data()), image.bytes.size()));
-    if (elf) dwarf.reset(dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
-    if (!dwarf) throw dwarf::BadDebugInfo(std::string("libdw can't read it: ") + dwarf_errmsg(-1));
-  }
-
-  DebugImage image;
-  ElfHandle elf;
-  std::unique_ptr<Dwarf, DwarfCloser> dwarf;
-};
 
 /// Whether words are wanted, and whose.
 struct Reading {
@@ -150,6 +134,7 @@ class TypeReader {
     std::string prefix;
     bool is_private = false, in_class = false, in_function = false, in_skeleton = false;
     std::map<std::string, const void*>* locals = nullptr;  ///< of a function: its types by name
+    const void* type = nullptr;                            ///< the innermost one
   };
   struct TypedefName {
     std::string qualified;
@@ -198,6 +183,7 @@ class TypeReader {
     if (supplementary_) add_imported(walked);
     for (auto& [root, facts] : walked) collect(root, *facts, {}, 0);
     name_the_unnamed();
+    while (hide_those_of_locals()) continue;
   }
 
   static std::optional<std::uint64_t> line_table_of(Dwarf_Die& root) {
@@ -302,6 +288,7 @@ class TypeReader {
       if (!is_first) types_[other->second].is_private = type.is_private = true;
     }
     types_[die.addr] = type;
+    if (unit.clang && type.qualified.find('<') != std::string::npos) templates_.emplace_back(die, scope.type);
     if (type.qualified.empty()) unnamed_[die.addr] = {scope.prefix, attributes.number(Line, 0)};
     if (!declared && !attributes.has(Signature)) found_.push_back({die, tag, &unit});
     if (tag == DW_TAG_enumeration_type || dwarf_haschildren(&die) == 0) return;
@@ -309,16 +296,25 @@ class TypeReader {
     inside.prefix = type.qualified.empty() ? scope.prefix + "{unnamed}::" : type.qualified + "::";
     inside.is_private = type.is_private || type.qualified.empty();
     inside.in_class = true;
+    inside.type = die.addr;
     inside.in_skeleton = attributes.has(Signature);
     collect(die, unit, inside, depth + 1);
+  }
+
+  /// Of a template, those of a pack among them.
+  template <class Visit>
+  static void each_argument(Dwarf_Die& die, const Visit& visit) {
+    each_child(die, [&](Dwarf_Die& child, int tag) {
+      if (tag == DW_TAG_GNU_template_parameter_pack) return each_child(child, visit);
+      if (tag == DW_TAG_template_type_parameter || tag == DW_TAG_template_value_parameter) visit(child, tag);
+    });
   }
 
   /// clang -gsimple-template-names: the arguments are in children only.
   void add_arguments(Dwarf_Die& die, std::string& name) {
     std::string arguments;
-    each_child(die, [&](Dwarf_Die& child, int tag) {
-      if (tag != DW_TAG_template_type_parameter && tag != DW_TAG_template_value_parameter) return;
-      DieAttributes parameter(child);
+    each_argument(die, [&](Dwarf_Die& argument, int tag) {
+      DieAttributes parameter(argument);
       if (!arguments.empty()) arguments += ',';
       if (tag == DW_TAG_template_value_parameter)
         arguments += std::to_string(parameter.number(ConstValue, 0));
@@ -358,6 +354,30 @@ class TypeReader {
           best = &name;
       if (best != nullptr) known->second = {best->qualified, best->is_private};
     }
+  }
+
+  /// clang does not say in a template's name which function an argument is of: two of one name are two types. Has it
+  /// found any?
+  bool hide_those_of_locals() {
+    bool any = false;
+    for (auto& [die, around] : templates_) {
+      bool local = around != nullptr && types_[around].is_private;
+      each_argument(die, [&](Dwarf_Die& argument, int tag) {
+        local |= tag == DW_TAG_template_type_parameter && is_local(type_of(argument));
+      });
+      any |= local && !std::exchange(types_[die.addr].is_private, true);
+    }
+    return any;
+  }
+
+  bool is_local(std::optional<Dwarf_Die> type) {
+    for (int i = 0; type && i < kLongestChain; ++i, type = type_of(*type)) {
+      resolve(*type);
+      const auto known = types_.find(type->addr);
+      if (known != types_.end() && dwarf_tag(&*type) != DW_TAG_typedef)
+        return known->second.is_private || known->second.qualified.starts_with('{');
+    }
+    return false;
   }
 
   void collect_function(Dwarf_Die& die, UnitFacts& unit, const Scope& scope, int depth) {
@@ -878,6 +898,7 @@ class TypeReader {
   std::array<std::unordered_map<const void*, std::string>, 2> descriptions_;  ///< by whether by value
   std::unordered_map<const void*, std::vector<TypedefName>> names_of_unnamed_;
   std::unordered_map<const void*, Unnamed> unnamed_;
+  std::vector<std::pair<Dwarf_Die, const void*>> templates_;  ///< of clang, each with the type that it is in
   /// Functions in a class that only names its type unit: without parameters there.
   std::unordered_set<const void*> in_skeletons_;
   std::vector<Found> found_;
@@ -943,13 +964,10 @@ ObjectRows read_shape_rows(const Origin& origin) {
 
 std::vector<Shape> read_shapes(const Origin& origin, const std::unordered_set<std::uint64_t>& names) {
   std::vector<Shape> shapes;
+  std::set<std::tuple<std::uint64_t, std::uint64_t, ShapeKind>> known;
   each_reader(origin, [&](TypeReader& reader) {
     reader.each({&names, true}, [&](Shape&& shape) {
-      const bool known = std::ranges::any_of(shapes, [&](const Shape& other) {
-        return other.row.name == shape.row.name && other.row.layout == shape.row.layout &&
-               other.row.kind == shape.row.kind;
-      });
-      if (!known) shapes.push_back(std::move(shape));
+      if (known.emplace(shape.row.name, shape.row.layout, shape.row.kind).second) shapes.push_back(std::move(shape));
     });
   });
   return shapes;

@@ -249,6 +249,18 @@ def test_what_is_no_difference_in_c(lab, kind):
     assert divergent(lab, HARMLESS_IN_C[kind], "gcc -g -w") == []
 
 
+@pytest.mark.parametrize("compiler", ["g++ -g", "clang++ -g", "clang++ -g -O1 -fdebug-types-section", "clang++-19 -g -gsimple-template-names"])
+def test_templates_of_types_in_functions(lab, compiler):
+    """clang calls the iterator_buffer<throwing_iterator> of two functions alike: two tests of fmt."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"needs {compiler.split()[0]}")
+    source = ("template <class... T> struct Wrap { struct In { int of[(sizeof(T) + ...)]; } in; }; template <class T> struct Box { T t; int f(Box const &) const; };"
+              "template <class T> int Box<T>::f(Box const &b) const { return sizeof(b.t); }"
+              "template <class T> int g(Box<T> b, Box<Wrap<int, T>> w, Box<T *> p) { return b.f(b) + w.f(w) + p.f(p); }"
+              "int V(one, two)() { struct It { V(int x, double x[3]); }; return g(Box<It>{}, Box<Wrap<int, It>>{}, Box<It *>{}); }")
+    assert divergent(lab, source, compiler + " -std=c++17") == []
+
+
 LIBRARY = """
 #include <map>
 #include <string>
