@@ -67,8 +67,9 @@ const ShapePart* find(const Shape& shape, const ShapePart& like) {
 }
 
 bool by_value(const ShapePart& part) {
+  const std::size_t behind_bounds = part.type.find_first_not_of("[]0123456789");
   return (part.kind == PartKind::Member || (part.kind == PartKind::Base && !part.is_virtual)) &&
-         part.type.starts_with(kRecord);
+         behind_bounds != part.type.npos && part.type[behind_bounds] == kRecord;
 }
 
 bool both_point(std::string_view a, std::string_view b) {

@@ -151,8 +151,8 @@ std::vector<Mention> decoded_mentions(std::string_view text) {
 // --- What facts keep: the answers to all that is asked of an object or image, or why there are none.
 
 constexpr std::string_view kScheme = std::endian::native == std::endian::little
-                                         ? "shapes 1\n"  // changes with what type_reader.cpp compares
-                                         : "shapes 1, big-endian\n";
+                                         ? "shapes 2\n"  // changes with what type_reader.cpp compares
+                                         : "shapes 2, big-endian\n";
 
 struct KeptTypes {
   bool from_object_alone = true;  ///< ObjectRows

@@ -180,6 +180,9 @@ class TypeReader {
       any_types_ |= !facts.type_unit;
       walked.emplace_back(die, &facts);
     }
+    // A type unit does not say who wrote it.
+    const bool clang = std::ranges::any_of(walked, [](const auto& one) { return one.second->clang; });
+    for (auto& [root, facts] : walked) facts->clang |= clang && facts->type_unit;
     if (supplementary_) add_imported(walked);
     for (auto& [root, facts] : walked) collect(root, *facts, {}, 0);
     name_the_unnamed();
@@ -265,6 +268,10 @@ class TypeReader {
     const char* name = attributes.text(Name);
     // nvcc -G calls what has no name _ZN30_INTERNAL_...Ut_E.
     if (name != nullptr && std::strncmp(name, "_ZN", 3) == 0 && std::strstr(name, "Ut") != nullptr) name = nullptr;
+    // What clang puts around a nested class in a type unit names the outer one by its unit alone.
+    Dwarf_Die named = die;
+    if (name == nullptr && attributes.has(Signature)) resolve(named);
+    if (named.addr != die.addr) name = dwarf_diename(&named);
     TypeName type;
     type.is_private = scope.is_private;
     bool declared = attributes.flag(Declaration);
@@ -274,7 +281,7 @@ class TypeReader {
     } else if (name != nullptr) {
       type.qualified = scope.prefix + name;
       if (unit.clang && !unit.c && is_record(tag) && std::strchr(name, '<') == nullptr)
-        add_arguments(die, type.qualified);
+        add_arguments(named, type.qualified);
       type.is_private |= is_private_name(type.qualified);
     } else if (const char* linkage = attributes.text(Linkage)) {
       // g++ leaves the typedef out that names an unnamed struct for linkage: "N4deep1TE".
@@ -496,7 +503,7 @@ class TypeReader {
         return text + ")";
       }
       case DW_TAG_array_type:
-        return inner(by_value) + bounds(die);
+        return bounds(die) + inner(by_value);  // in front: an array of pointers is not a pointer to an array
       case DW_TAG_structure_type:
       case DW_TAG_class_type:
       case DW_TAG_union_type:
@@ -818,7 +825,7 @@ class TypeReader {
     unknown_ = false;
     const auto type = type_of(attributes);
     shape.type = described(type, 0, true);
-    if (declared && (shape.type.ends_with("[]") || is_incomplete(type))) return std::nullopt;
+    if (declared && (shape.type.starts_with("[]") || is_incomplete(type))) return std::nullopt;
     shape.row.constant = is_const(type);
     Dwarf_Word size = 0;
     Dwarf_Die sized;

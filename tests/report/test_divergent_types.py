@@ -130,6 +130,14 @@ HARMFUL = {
         "V(char v[64];, extern char *v; char *f() { return v; })",
         "v is char[64] in a.o (a.cpp:6) and declared as char * in b.o (b.cpp:6)",
     ),
+    "pointer declared as array of pointers": (
+        "V(char *v;, extern char *v[3]; char *f() { return v[1]; })",
+        "v is char * in a.o (a.cpp:6) and declared as char *[3] in b.o (b.cpp:6)",
+    ),
+    "array of pointers declared as pointer to an array": (
+        "V(char *v[3];, extern char (*v)[3]; char *f() { return *v; })",
+        "v is char *[3] in a.o (a.cpp:6) and declared as char[3] * in b.o (b.cpp:6)",
+    ),
     "constant declared writable": (
         "V(extern const int v; const int v = 3;, extern int v; void f() { v = 4; })",
         "v is constant in a.o (a.cpp:6) and declared writable in b.o (b.cpp:6)",
@@ -223,6 +231,7 @@ HARMLESS = {
     "lambdas": "inline auto f() { return [] { return 1; }; } V(int g() { int x = 3; auto l = [x] { return x; }; return l(); }, int h() { char x = 3; auto l = [x] { return x; }; return l(); })",
     "types in blocks": "inline void *f() { { struct S { int a; }; static S s; (void)&s; } { struct S { long a; }; static S s; return &s; } } void *V(g, h)() { return f(); }",
     "array without bounds": "V(char v[64];, extern char v[]; char *f() { return v; })",
+    "array of two dimensions without the first": "V(char v[64][3];, extern char v[][3]; char *f() { return v[1]; })",
     "empty base class": "struct E {}; struct S V(, : E) { int a; };" + USE,
     "flexible array": "struct S { int a; };" + "struct T { int n; char data[]; }; V(void take(T *) {}, void take(T *); void give(T *t) { take(t); })" + USE,
     "new enumerators, which nothing binds": "\n#ifdef B\nenum E { red, green };\n#else\nenum E { red };\n#endif\nE V(f, g)(int) { return red; }",
@@ -247,6 +256,14 @@ def test_what_is_no_difference(lab, kind):
 @pytest.mark.parametrize("kind", HARMLESS_IN_C)
 def test_what_is_no_difference_in_c(lab, kind):
     assert divergent(lab, HARMLESS_IN_C[kind], "gcc -g -w") == []
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++", "clang++ -gsimple-template-names"])
+def test_a_class_in_a_class_in_a_type_unit(lab, compiler):
+    """clang names the outer one by its unit alone, there."""
+    source = "template <class T> struct R { struct In { T a; V(, T b;) } in; }; struct S { struct In { int a; V(int, float) b; } in; R<int> r; };" + USE
+    found = divergent(lab, source, f"{compiler} -g -fdebug-types-section")
+    assert [name for _, name, _ in found] == ["R<int>::In", "S::In"] and "'b' is int at offset 4 in a.o" in found[1][2], found
 
 
 @pytest.mark.parametrize("compiler", ["g++ -g", "clang++ -g", "clang++ -g -O1 -fdebug-types-section", "clang++-19 -g -gsimple-template-names"])
