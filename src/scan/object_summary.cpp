@@ -32,14 +32,14 @@ constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kSmallTable = 16 << 10;
 constexpr std::uint64_t kSmallUnasked = 4 << 10;  // where no name in it is asked for
 
-/// Plain: referred to or defined weakly, and not thread-local. By st_info: bit 0 when a reference is, bit 1 when a
-/// definition is, bit 2 when that is of data, whose size is compared.
+/// Plain: referred to or defined weakly, and not thread-local. By st_info: bit 0 when a reference is, bit 2 when a
+/// definition is, bit 3 when that is of data, whose size is compared.
 constexpr auto kPlain = [] {
   std::array<unsigned char, 256> plain{};
   for (unsigned type = 0; type < 16; ++type) {
     if (type == STT_TLS) continue;
     plain[ELF64_ST_INFO(STB_GLOBAL, type)] = 1;
-    plain[ELF64_ST_INFO(STB_WEAK, type)] = type == STT_OBJECT ? 7 : 3;
+    plain[ELF64_ST_INFO(STB_WEAK, type)] = type == STT_OBJECT ? 13 : 5;
   }
   return plain;
 }();
@@ -223,10 +223,9 @@ class SummaryReader : ObjectTables {
         ++other;
         return true;
       }
-      const unsigned known = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 1);
+      const unsigned known = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 2);
       const unsigned plain = known & 1;
-      *data = entry.at;
-      data += known >> 1 & (entry.section() == SHN_UNDEF ? 0 : 1);
+      if ((known & 2) != 0) *data++ = entry.at;  // few, and side by side
       other += 1 - plain;
       *start = hash_start(names.at(entry.name()), names.end());
       start += plain;
