@@ -7,11 +7,11 @@
 #   GPU_ARCH   what every file with device code should hold, as for `elfaudit check --gpu-arch`
 #   FAIL_ON    the least severity that stops the link; error if not given
 #   OPTIONS    more options of `elfaudit link`
-#   WARN_ONLY  only tell, never stop the link
+#   WARN_ONLY  report, and never stop the link
 #
 # For the Ninja and Makefile generators; CMake 3.22 and later.
 
-# The audit stands in front of the link commands: RULE_LAUNCH_LINK is what both generators put there for every language,
+# The audit comes before the link commands: RULE_LAUNCH_LINK is what both generators put there for every language,
 # for CUDA's device link too (CMAKE_<LANG>_LINKER_LAUNCHER knows CUDA since CMake 4.1, and no device link). PRE_LINK
 # commands run only after the device link.
 function(elfaudit_audit)
@@ -30,7 +30,7 @@ function(elfaudit_audit)
     set(target ${audit_TARGET})
   endif()
   if(NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
-    message(FATAL_ERROR "elfaudit_audit: ${CMAKE_GENERATOR} is no Ninja or Makefile generator")
+    message(FATAL_ERROR "elfaudit_audit: ${CMAKE_GENERATOR} is not a Ninja or Makefile generator")
   endif()
 
   set(options ${audit_OPTIONS})

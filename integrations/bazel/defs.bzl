@@ -53,9 +53,10 @@ def _index(ctx, file):
     name = file.short_path
     name = name[len(here):] if name.startswith(here) else name.replace("../", "")
     facts = ctx.actions.declare_file(ctx.label.name + ".elfaudit/" + name + ".facts")
+    types = ["--types"] if "divergent-definition" in ctx.attr._check_options[ElfauditOptionsInfo].words else []
     ctx.actions.run(
         executable = _program(ctx),
-        arguments = ["index", file.path, "-o", facts.path],
+        arguments = ["index"] + types + [file.path, "-o", facts.path],
         inputs = [file],
         outputs = [facts],
         mnemonic = "ElfauditIndex",

@@ -308,7 +308,7 @@ class TypeCheck {
     find_bound();
     for (Disagreement& conflict : conflicts_) {
       if (conflict.root == nullptr && conflict.bound.empty() && crosses(conflict)) see_through_memory(conflict);
-      if (is_told(conflict)) result.divergences.push_back(divergence(conflict));
+      if (is_reported(conflict)) result.divergences.push_back(divergence(conflict));
     }
     std::ranges::stable_sort(result.divergences, {}, &TypeDivergence::name);
     result.notes = std::move(notes_);
@@ -814,7 +814,7 @@ class TypeCheck {
 
   // --- The result.
 
-  bool is_told(const Disagreement& conflict) const {
+  bool is_reported(const Disagreement& conflict) const {
     if (conflict.root != nullptr) return false;
     if (!conflict.bound.empty()) return true;
     if (crosses(conflict)) return false;

@@ -153,6 +153,14 @@ def test_options_of_the_check(duplicate):
     assert passed.code == 0, passed
 
 
+def test_types_are_compared_by_facts_alone(bazel):
+    bazel.put("codec.h", "int codec(); int table();", "struct Table {\n#ifdef WIDE\n  long wide;\n#endif\n  int rows;\n};\nint codec(); int table(); int rows(const Table &);")
+    bazel.put("tables.cc", "int table", "int rows(const Table &t) { return t.rows; }\nint table")
+    bazel.put("codec.cc", FILES["main/codec.cc"], '#define WIDE\n#include "codec.h"\nint codec() { Table t{}; return rows(t) + table(); }\n')
+    failed = bazel("build", "--copt=-g", "--@rules_elfaudit//:check_options=--enable divergent-definition --fail-on warning", "--output_groups=elfaudit", "//:app")
+    assert failed.code == 1 and re.search(r"Table differs: 'wide' \(long int at offset 0\) is in \S*codec\S*\.o \(codec.h:3\)", failed.out + failed.err), failed.out + failed.err
+
+
 def test_a_test_tells_the_finding(duplicate):
     failed = duplicate("test", "--aspects=", "--test_output=errors", "//:app_links", "//:libraries_link", "//:accepted")
     assert failed.code == 3 and failed.out.count("state is defined twice [duplicate-definition]") == 2, failed
