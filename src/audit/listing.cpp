@@ -82,7 +82,7 @@ void add_use_lines(const ObjectFacts& object, Outline& outline) {
   }
 }
 
-/// Of an object that a linker may put into an output, and the types of one that it may load.
+/// Of an object that a linker may put into an output; the types of any.
 Outline outline(const ObjectFacts& object, const IndexOptions& options) {
   Outline made;
   if (object.nested || !object.origin.entry.empty()) return made;
@@ -91,8 +91,7 @@ Outline outline(const ObjectFacts& object, const IndexOptions& options) {
     add_use_lines(object, made);
     made.compilation = kept_compilation(object.origin);
   }
-  if (options.types && object.kind != ObjectKind::Executable && !object.origin.bytecode)
-    made.types = kept_types(object);
+  if (options.types && !object.origin.bytecode) made.types = kept_types(object);
   return made;
 }
 
