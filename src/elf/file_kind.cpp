@@ -176,6 +176,9 @@ Machine machine_of_object(int fd, std::uint64_t offset, std::uint64_t size) {
   const std::string head = read_at(fd, offset, kMagicSize);
   if (const std::optional<FileProbe> elf = probe_elf(head)) return elf->machine;
   if (file_kind(std::as_bytes(std::span(head))) != FileKind::LlvmBitcode || size > kLargest) return {};
+  struct stat info {};
+  const bool whole = ::fstat(fd, &info) == 0 && offset + size <= static_cast<std::uint64_t>(info.st_size);
+  if (!whole) return {};  // no room is made for what an archive of 74 bytes claims to hold
   return machine_of_bitcode(read_at(fd, offset, static_cast<std::size_t>(size)));
 }
 
