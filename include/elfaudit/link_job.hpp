@@ -96,7 +96,8 @@ struct DeviceLink {
       ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink continues without it
 };
 
-/// What is known of the link. Each field has one meaning; the input stage sets them, with the job.
+/// What is known of the link. Each field has one meaning. The input stage sets them, with the job; the last one is
+/// set by audit().
 struct LinkScope {
   /// A command links the inputs: their order counts, and its output is what will be loaded. False: files that are
   /// audited together, of whose link nothing is known.

@@ -186,7 +186,7 @@ class TypeReader {
     if (supplementary_) add_imported(walked);
     for (auto& [root, facts] : walked) collect(root, *facts, {}, 0);
     name_the_unnamed();
-    while (hide_those_of_locals()) continue;
+    while (hide_templates_of_locals()) continue;
   }
 
   static std::optional<std::uint64_t> line_table_of(Dwarf_Die& root) {
@@ -268,7 +268,7 @@ class TypeReader {
     const char* name = attributes.text(Name);
     // nvcc -G calls what has no name _ZN30_INTERNAL_...Ut_E.
     if (name != nullptr && std::strncmp(name, "_ZN", 3) == 0 && std::strstr(name, "Ut") != nullptr) name = nullptr;
-    // What clang puts around a nested class in a type unit names the outer one by its unit alone.
+    // In a type unit clang gives the class around a nested one no name, only the signature of its own unit.
     Dwarf_Die named = die;
     if (name == nullptr && attributes.has(Signature)) resolve(named);
     if (named.addr != die.addr) name = dwarf_diename(&named);
@@ -363,9 +363,9 @@ class TypeReader {
     }
   }
 
-  /// clang does not say in a template's name which function an argument is of: two of one name are two types. Has it
-  /// found any?
-  bool hide_those_of_locals() {
+  /// Makes templates private that have an argument from inside a function: clang leaves the function out of the template's
+  /// name, so that two templates may have one name. Returns whether it has found any.
+  bool hide_templates_of_locals() {
     bool any = false;
     for (auto& [die, around] : templates_) {
       bool local = around != nullptr && types_[around].is_private;

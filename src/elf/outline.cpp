@@ -116,7 +116,7 @@ class OutlineMaker {
     const bool globals_only = is_debug(name);
     const bool places_matter = name == ".eh_frame" || name == descriptors();
     const bool addends_matter = !descriptors().empty();
-    const bool reaches_matter = has_addend && sections_.file_header().e_machine == EM_X86_64;
+    const bool reaches_matter = has_addend && !globals_only && sections_.file_header().e_machine == EM_X86_64;
     const std::uint64_t first_global = first_global_of(header.sh_link);
     std::vector<AlikeRelocations> alike;  // in the order of the first
     std::unordered_map<std::string, std::size_t> group_of;

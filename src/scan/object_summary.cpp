@@ -39,7 +39,7 @@ constexpr auto kPlain = [] {
   for (unsigned type = 0; type < 16; ++type) {
     if (type == STT_TLS) continue;
     plain[ELF64_ST_INFO(STB_GLOBAL, type)] = 1;
-    plain[ELF64_ST_INFO(STB_WEAK, type)] = type == STT_OBJECT ? 13 : 5;
+    plain[ELF64_ST_INFO(STB_WEAK, type)] = type == STT_OBJECT ? 0b1101 : 0b0101;
   }
   return plain;
 }();

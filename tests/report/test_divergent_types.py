@@ -260,7 +260,8 @@ def test_what_is_no_difference_in_c(lab, kind):
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++", "clang++ -gsimple-template-names"])
 def test_a_class_in_a_class_in_a_type_unit(lab, compiler):
-    """clang names the outer one by its unit alone, there."""
+    """In a type unit clang gives the outer class no name, only the signature of its own unit."""
+    usable(lab, compiler)
     source = "template <class T> struct R { struct In { T a; V(, T b;) } in; }; struct S { struct In { int a; V(int, float) b; } in; R<int> r; };" + USE
     found = divergent(lab, source, f"{compiler} -g -fdebug-types-section")
     assert [name for _, name, _ in found] == ["R<int>::In", "S::In"] and "'b' is int at offset 4 in a.o" in found[1][2], found
@@ -268,9 +269,8 @@ def test_a_class_in_a_class_in_a_type_unit(lab, compiler):
 
 @pytest.mark.parametrize("compiler", ["g++ -g", "clang++ -g", "clang++ -g -O1 -fdebug-types-section", "clang++-19 -g -gsimple-template-names"])
 def test_templates_of_types_in_functions(lab, compiler):
-    """clang calls the iterator_buffer<throwing_iterator> of two functions alike: two tests of fmt."""
-    if shutil.which(compiler.split()[0]) is None:
-        pytest.skip(f"needs {compiler.split()[0]}")
+    """Two tests of fmt: clang gives the iterator_buffer<throwing_iterator> of both functions the same name."""
+    usable(lab, compiler)
     source = ("template <class... T> struct Wrap { struct In { int of[(sizeof(T) + ...)]; } in; }; template <class T> struct Box { T t; int f(Box const &) const; };"
               "template <class T> int Box<T>::f(Box const &b) const { return sizeof(b.t); }"
               "template <class T> int g(Box<T> b, Box<Wrap<int, T>> w, Box<T *> p) { return b.f(b) + w.f(w) + p.f(p); }"
@@ -391,6 +391,7 @@ def without_remarks(report):
 @pytest.mark.parametrize("compiler", ["g++ -g", "clang++ -g -fdebug-types-section", "gcc -x c -g"])
 @pytest.mark.parametrize("first", ["a.o", "liba.a"])
 def test_facts_with_types_give_the_report_of_their_objects(lab, compiler, first):
+    usable(lab, compiler.replace("-x c ", ""))
     lab.write("s.h", "struct S { int a;\n#ifdef WIDE\nlong b;\n#endif\n};\nint use(struct S *);\n")
     lab.write("a.cpp", '#include "s.h"\nint use(struct S *s) { struct S t = *s; return t.a; }\n')
     lab.write("b.cpp", '#define WIDE\n#include "s.h"\nint main(void) { struct S s; return use(&s); }\n')

@@ -49,8 +49,9 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
   EXPECT_EQ(sound->has_device_code, other.has_device_code) << path;
 }
 
-/// Objects of a link command look alike to both readers, those apart that the hot one leaves to the other. An undefined
-/// local is looked for by it where there are no groups; it counts a group that is not COMDAT as one.
+/// Both readers say the same of an object of a link command, unless the hot one leaves it to the other. The hot one
+/// counts groups that are not COMDAT: an object with no other groups is not compared. It looks for undefined locals only
+/// in objects without groups, so these alone are compared in that.
 inline void expect_same_stakes(const std::string& path, const ObjectFacts& facts) {
   const std::optional<ObjectSummary> hot = summary_of(path, SummaryOf::Stakes);
   ObjectSummary other;
