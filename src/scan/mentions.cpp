@@ -20,6 +20,7 @@ constexpr std::uint64_t marker(ObjectId object) {
 
 struct Part {
   KnownNames table;
+  DataTable data;
   NameCounts result;
 };
 
@@ -30,10 +31,12 @@ bool ambiguous(std::uint64_t known) {
   return (known & kUncertain) != 0 ? strong || own_group : strong && own_group;
 }
 
-void count_partition(std::span<const NameCounter* const> counters, std::size_t partition, Part& part) {
+void count_partition(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data,
+                     std::size_t partition, Part& part) {
   std::size_t mentions = 0;
   for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
-  if (mentions == 0) return;
+  const auto defines = [&](const DataDefinitions* of_thread) { return !of_thread->in(partition).empty(); };
+  if (mentions == 0 && std::none_of(data.begin(), data.end(), defines)) return;
   part.table.clear(mentions);
   bool suspicious = false;
   for (const NameCounter* counter : counters)
@@ -44,6 +47,7 @@ void count_partition(std::span<const NameCounter* const> counters, std::size_t p
     part.result.ambiguous |= ambiguous(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
     suspicious |= (known & kManyStrong) != 0;
   }
+  part.result.data_differs |= !part.data.differing(data, partition, part.table).empty();
   if (!suspicious) return;
   for (const NameCounter* counter : counters)
     counter->each(partition, [&](ObjectId object, std::uint64_t mention) {
@@ -51,6 +55,8 @@ void count_partition(std::span<const NameCounter* const> counters, std::size_t p
       if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.candidates.push_back(object);
     });
 }
+
+constexpr int kFirstBit = kDataShift + 12;  // those below are the partition's, the size's and the memory's
 
 /// Of one name.
 bool alike(std::uint64_t a, std::uint64_t b) {
@@ -108,17 +114,18 @@ std::size_t NameCounter::mentions(std::size_t partition) const {
   return before + stream.used() - stream.markers;
 }
 
-NameCounts count_names(std::span<const NameCounter* const> counters) {
+NameCounts count_names(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data) {
   PerThread<Part> parts;
   std::size_t in_one = 0;  // they are spread evenly
   for (const NameCounter* counter : counters) in_one += counter->mentions(0);
   constexpr std::size_t kFew = 128;
   for_each_parallel(NameCounter::kPartitions, in_one < kFew ? NameCounter::kPartitions : 4,
-                    [&](std::size_t i) { count_partition(counters, i, parts.local()); });
+                    [&](std::size_t i) { count_partition(counters, data, i, parts.local()); });
   NameCounts all;
   parts.each([&](const Part& part) {
     all.undefined += part.result.undefined;
     all.ambiguous |= part.result.ambiguous;
+    all.data_differs |= part.result.data_differs;
     all.candidates.insert(all.candidates.end(), part.result.candidates.begin(), part.result.candidates.end());
   });
   std::sort(all.candidates.begin(), all.candidates.end());
@@ -126,46 +133,26 @@ NameCounts count_names(std::span<const NameCounter* const> counters) {
   return all;
 }
 
-DataTable::DataTable(std::span<const DataDefinitions* const> parts) {
+std::span<const std::uint64_t> DataTable::differing(std::span<const DataDefinitions* const> all, std::size_t partition,
+                                                    const KnownNames& names) {
   std::size_t count = 0;
-  for (const DataDefinitions* part : parts) count += part->all().size();
-  if (count == 0) return;
-  slots_.resize(std::bit_ceil(2 * count));
-  shift_ = 64 - std::countr_zero(slots_.size());
-  seen_.resize(std::bit_ceil(8 * count));
-  for (const DataDefinitions* part : parts)
-    for (const std::uint64_t definition : part->all()) add(definition);
-}
-
-std::vector<std::uint64_t> DataTable::differing(std::span<const NameCounter* const> mentions) {
-  if (slots_.empty()) return {};
-  constexpr std::size_t kFew = 4096;
-  const std::size_t grain = slots_.size() < kFew ? NameCounter::kPartitions : 4;
-  std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
-  for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) {
-    for (const NameCounter* counter : mentions)
-      counter->each(i, [&](ObjectId, std::uint64_t mention) {
-        const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
-        if (strong && seen_[bit_of(mention)] && slots_[place_of(mention)] != 0) found[i].push_back(mention & kDataKey);
-      });
-  });
-  for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
-  std::sort(differing_.begin(), differing_.end());
-  differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
-  return std::move(differing_);
-}
-
-/// The slot of that hash, or the free one where it would go.
-std::size_t DataTable::place_of(std::uint64_t hash) const {
-  std::size_t at = hash >> shift_;
-  while (slots_[at] != 0 && ((slots_[at] ^ hash) & kDataKey) != 0) at = (at + 1) & (slots_.size() - 1);
-  return at;
+  for (const DataDefinitions* part : all) count += part->in(partition).size();
+  differing_.clear();
+  if (count == 0) return differing_;
+  slots_.assign(std::bit_ceil(2 * count), 0);
+  for (const DataDefinitions* part : all)
+    for (const std::uint64_t definition : part->in(partition)) add(definition);
+  for (const std::uint64_t definition : slots_)
+    if (definition != 0 && (names.slot_of_data(definition) & kOneStrong) != 0) differing_.push_back(definition);
+  return differing_;
 }
 
 void DataTable::add(std::uint64_t definition) {
-  seen_[bit_of(definition)] = true;
-  std::uint64_t& slot = slots_[place_of(definition)];
-  if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition & kDataKey);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = definition >> kFirstBit & mask;
+  while (slots_[at] != 0 && ((slots_[at] ^ definition) & kDataKey) != 0) at = (at + 1) & mask;
+  std::uint64_t& slot = slots_[at];
+  if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition);
   if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
 }
 

@@ -62,18 +62,6 @@ class NameCounter {
   std::vector<std::uint64_t> recent_;  ///< by hash: the last mention that was written
 };
 
-/// What all of it comes to.
-struct NameCounts {
-  std::size_t undefined = 0;         ///< hashes that are needed, not weakly, and not defined
-  std::vector<ObjectId> candidates;  ///< objects that define, strongly, what another one does too; ascending, each once
-  /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
-  /// not for others.
-  bool ambiguous = false;
-};
-
-/// In parallel, in the calling arena.
-NameCounts count_names(std::span<const NameCounter* const> counters);
-
 constexpr ObjectId marked_object(std::uint64_t word) {
   return {static_cast<std::uint32_t>(word >> 34), static_cast<std::uint32_t>(word >> 4 & 0x3fffffff)};
 }
@@ -130,17 +118,13 @@ constexpr std::uint64_t known_by(MentionKind kind) {
 /// One partition's hashes: open addressing, 8 bytes a slot, small enough for a second-level cache.
 class KnownNames {
  public:
-  void clear(std::size_t entries) {
-    const std::size_t size = std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16));
-    slots_.assign(size, 0);
-    shift_ = 64 - std::countr_zero(size);
-  }
+  void clear(std::size_t entries) { slots_.assign(std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16)), 0); }
 
-  std::uint64_t& slot(std::uint64_t hash) {
-    const std::uint64_t key = hash & ~kKnownMask;
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t at = hash >> shift_;; at = (at + 1) & mask)
-      if (slots_[at] == 0 || (slots_[at] & ~kKnownMask) == key) return slots_[at];
+  std::uint64_t& slot(std::uint64_t hash) { return slots_[place_of(hash, ~kKnownMask)]; }
+
+  /// The slot of a name that defines such data (make_data()); 0 where nothing mentions it.
+  std::uint64_t slot_of_data(std::uint64_t definition) const {
+    return slots_[place_of((definition & kDataKey) >> kDataShift, kDataKey >> kDataShift & ~kKnownMask)];
   }
 
   void note(std::uint64_t mention) {
@@ -154,52 +138,78 @@ class KnownNames {
   const std::vector<std::uint64_t>& slots() const { return slots_; }
 
  private:
+  static constexpr int kShift = 12;  ///< the bits below are the partition's, or of what is known
+
+  /// Where a hash is of which only the bits in `told` are known, or the free slot where it would go.
+  std::size_t place_of(std::uint64_t hash, std::uint64_t told) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash >> kShift & mask;
+    while (slots_[at] != 0 && ((slots_[at] ^ hash) & told) != 0) at = (at + 1) & mask;
+    return at;
+  }
+
   std::vector<std::uint64_t> slots_;  // 0: free; every other slot has something known
-  int shift_ = 0;
 };
 
 // --- Whether objects agree on the size and memory of the data that they define: divergent-definition. An inline
 // variable or vtable is in hundreds of objects, so what a thread has just seen is not kept again. A strong definition
 // of what others define to be merged counts as one that differs: it is rare, and its size is not kept.
 
-/// What one thread has read.
+/// What one thread has read, by the partitions of the names.
 class DataDefinitions {
  public:
   void add(std::span<const std::uint64_t> definitions) {
     if (definitions.empty()) return;
-    if (recent_.empty()) recent_.resize(kRecent);
+    if (recent_.empty()) {
+      recent_.resize(kRecent);
+      parts_.resize(NameCounter::kPartitions);
+    }
     for (const std::uint64_t definition : definitions) {
       std::uint64_t& recent = recent_[definition >> 24 & (kRecent - 1)];
-      if (recent != definition) all_.push_back(definition);
+      if (recent != definition)
+        parts_[definition >> (kDataShift + 4) & (NameCounter::kPartitions - 1)].push_back(definition);
       recent = definition;
     }
   }
 
-  std::span<const std::uint64_t> all() const { return all_; }
+  std::span<const std::uint64_t> in(std::size_t partition) const {
+    return parts_.empty() ? std::span<const std::uint64_t>() : parts_[partition];
+  }
 
  private:
   static constexpr std::size_t kRecent = 8192;
   std::vector<std::uint64_t> recent_;  ///< by hash
-  std::vector<std::uint64_t> all_;
+  std::vector<std::vector<std::uint64_t>> parts_;
 };
 
-/// Those of all threads, by hash.
+/// Those of one partition, of all threads.
 class DataTable {
  public:
-  explicit DataTable(std::span<const DataDefinitions* const> parts);
-
-  /// Of the hashes of those that differ the part in kDataKey, ascending, each once. On all threads.
-  std::vector<std::uint64_t> differing(std::span<const NameCounter* const> mentions);
+  /// One of each name's that differ, in some order; of a name there may be several. Good until the next call.
+  /// `names`: what is known of the partition's.
+  std::span<const std::uint64_t> differing(std::span<const DataDefinitions* const> all, std::size_t partition,
+                                           const KnownNames& names);
 
  private:
-  std::size_t bit_of(std::uint64_t hash) const { return hash >> 20 & (seen_.size() - 1); }
-  std::size_t place_of(std::uint64_t hash) const;
   void add(std::uint64_t definition);
 
   std::vector<std::uint64_t> slots_;  ///< 0: free; no definition is 0, as its size is not
-  std::vector<bool> seen_;            ///< by some bits of the hash: answers for nearly all strong definitions
-  int shift_ = 0;
   std::vector<std::uint64_t> differing_;
 };
+
+// --- Both together.
+
+/// What all of it comes to.
+struct NameCounts {
+  std::size_t undefined = 0;         ///< hashes that are needed, not weakly, and not defined
+  std::vector<ObjectId> candidates;  ///< objects that define, strongly, what another one does too; ascending, each once
+  /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
+  /// not for others.
+  bool ambiguous = false;
+  bool data_differs = false;
+};
+
+/// In parallel, in the calling arena.
+NameCounts count_names(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data);
 
 }  // namespace elfaudit

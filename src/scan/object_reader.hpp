@@ -140,16 +140,17 @@ constexpr bool may_be_merged(MentionKind kind) {
          kind == MentionKind::Common;
 }
 
-// --- A definition of data for which may_be_merged(), in 8 bytes: from the top 46 bits of the name's hash, 16 that stand
+// --- A definition of data for which may_be_merged(), in 8 bytes. From the top: 46 bits of the name's hash, 16 that stand
 // for the size, 2 for the memory. Equal hashes of two names cost an audit that reads everything one that it did not need;
 // sizes below 32,768 bytes always differ here too; of larger ones one pair in 32,768 looks equal.
 
-constexpr std::uint64_t kDataKey = ~std::uint64_t{0} << 18;  ///< the part that is the name's
+constexpr int kDataShift = 14;  ///< the hash's bits 4 to 49: those that say which partition are among them
+constexpr std::uint64_t kDataKey = ~std::uint64_t{0} << (kDataShift + 4);  ///< the part that is the name's
 constexpr std::uint64_t kDataPlace = 3;
 
 constexpr std::uint64_t make_data(std::uint64_t hash, std::uint64_t size, DataPlace place) {
   const std::uint64_t shown = size < 0x8000 ? size : 0x8000 | (size * 0x9e3779b97f4a7c15) >> 49;
-  return (hash & kDataKey) | shown << 2 | static_cast<std::uint64_t>(place);
+  return (hash << kDataShift & kDataKey) | shown << 2 | static_cast<std::uint64_t>(place);
 }
 
 /// What the prefilter keeps of one object.

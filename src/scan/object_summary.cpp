@@ -225,7 +225,8 @@ class SummaryReader : ObjectTables {
       }
       const unsigned known = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 2);
       const unsigned plain = known & 1;
-      if ((known & 2) != 0) *data++ = entry.at;  // few, and side by side
+      *data = entry.at;
+      data += known >> 1 & 1;
       other += 1 - plain;
       *start = hash_start(names.at(entry.name()), names.end());
       start += plain;

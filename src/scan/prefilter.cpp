@@ -188,7 +188,7 @@ class PrefilterRun {
     if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
     if (thread_local_names_may_clash()) return std::nullopt;
     const NameCounts result = count_all();
-    if (result.ambiguous || data_differs() || !read_in_full(result.candidates)) return std::nullopt;
+    if (result.ambiguous || result.data_differs || !read_in_full(result.candidates)) return std::nullopt;
     const bool all_seen = what_ == SummaryOf::Everything;
     return Prefilter{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
   }
@@ -367,20 +367,14 @@ class PrefilterRun {
     return needs_everything_;
   }
 
-  bool data_differs() const {
-    std::vector<const DataDefinitions*> parts;
-    std::vector<const NameCounter*> mentions;
-    workers_.each([&](const Worker& worker) {
-      parts.push_back(&worker.data);
-      mentions.push_back(&worker.counter);
-    });
-    return !DataTable(parts).differing(mentions).empty();
-  }
-
   NameCounts count_all() {
     std::vector<const NameCounter*> counters;
-    workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
-    return count_names(counters);
+    std::vector<const DataDefinitions*> data;
+    workers_.each([&](const Worker& worker) {
+      counters.push_back(&worker.counter);
+      data.push_back(&worker.data);
+    });
+    return count_names(counters, data);
   }
 
   /// Candidates, and whatever has device code. False when these show what the summaries don't: linkonce sections, or a

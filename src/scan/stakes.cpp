@@ -59,6 +59,7 @@ class LinkScan {
     std::vector<std::uint32_t> keys;  ///< key_of() the mentions of objects without groups
     std::vector<std::uint64_t> at_stake;
     KnownNames table;
+    DataTable data_table;
   };
 
   /// An object that need not be read again unless a name of it is at stake: one without groups.
@@ -219,13 +220,14 @@ class LinkScan {
     NameCounter outside;
     outside.add({}, outside_);
     std::vector<const NameCounter*> counters;
-    workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
     std::vector<const DataDefinitions*> data;
-    workers_.each([&](const Worker& worker) { data.push_back(&worker.data); });
-    const std::vector<std::uint64_t> differing = DataTable(data).differing(counters);
+    workers_.each([&](const Worker& worker) {
+      counters.push_back(&worker.counter);
+      data.push_back(&worker.data);
+    });
     const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
     for_each_parallel(NameCounter::kPartitions, grain,
-                      [&](std::size_t i) { count_in(counters, outside, i, differing, workers_.local()); });
+                      [&](std::size_t i) { count_in(counters, outside, data, i, workers_.local()); });
     std::vector<std::uint64_t> at_stake;
     workers_.each(
         [&](const Worker& worker) { at_stake.insert(at_stake.end(), worker.at_stake.begin(), worker.at_stake.end()); });
@@ -233,9 +235,9 @@ class LinkScan {
     stake_keys_.emplace(at_stake);
   }
 
-  /// Of names that no object mentions nothing is asked. `differing`: what DataTable says.
-  static void count_in(std::span<const NameCounter* const> counters, const NameCounter& outside, std::size_t partition,
-                       std::span<const std::uint64_t> differing, Worker& worker) {
+  /// Of names that no object mentions nothing is asked.
+  static void count_in(std::span<const NameCounter* const> counters, const NameCounter& outside,
+                       std::span<const DataDefinitions* const> data, std::size_t partition, Worker& worker) {
     std::size_t mentions = 0;
     for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
     if (mentions == 0) return;
@@ -245,12 +247,13 @@ class LinkScan {
     outside.each(partition, [&](ObjectId, std::uint64_t word) {
       if (worker.table.slot(word) != 0) worker.table.note(word);
     });
-    for (const std::uint64_t slot : worker.table.slots()) {
-      if (slot == 0) continue;
-      const std::uint64_t hash = (slot & ~kKnownMask) | (partition << 4 & kKnownMask & ~kMentionBits);
-      if (!is_settled(slot) || std::binary_search(differing.begin(), differing.end(), hash & kDataKey))
-        worker.at_stake.push_back(hash);
-    }
+    const auto stake = [&](std::uint64_t slot) {
+      worker.at_stake.push_back((slot & ~kKnownMask) | (partition << 4 & kKnownMask & ~kMentionBits));
+    };
+    for (const std::uint64_t slot : worker.table.slots())
+      if (slot != 0 && !is_settled(slot)) stake(slot);
+    for (const std::uint64_t definition : worker.data_table.differing(data, partition, worker.table))
+      stake(worker.table.slot_of_data(definition));
   }
 
   static bool is_settled(std::uint64_t known) {
