@@ -258,8 +258,8 @@ class DefinitionEvidence {
 
   const Compilation* compilation(const std::optional<std::size_t>& unit) {
     if (!unit) return nullptr;
-    const auto [entry, added] = compilations_.try_emplace(*unit);
-    if (added) entry->second = compilation_of(origin_, *unit);
+    const auto [entry, added] = known_compilations_.try_emplace(*unit);
+    if (added) entry->second = compilations_.of(*unit);
     return entry->second ? &*entry->second : nullptr;
   }
 
@@ -519,10 +519,11 @@ class DefinitionEvidence {
   std::vector<Located> located_;
   /// The host's side, and for what device code alone defines that of each architecture.
   std::map<std::optional<std::uint32_t>, SourceEvidence> evidence_;
-  std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
-  std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
-  std::map<std::size_t, SourceEvidence> told_;                      // by unit
-  std::optional<CompileTraces> traces_;                             // of the object
+  std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
+  Compilations compilations_{origin_};
+  std::map<std::size_t, std::optional<Compilation>> known_compilations_;  // by unit
+  std::map<std::size_t, SourceEvidence> told_;                            // by unit
+  std::optional<CompileTraces> traces_;                                   // of the object
   std::optional<std::string> toolkit_;
   /// By file and the language of the unit that includes it: a header has none of its own.
   std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;

@@ -110,44 +110,51 @@ std::set<std::string> shrunk_files;
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
+  constexpr std::uint64_t kSmall = 64 << 10;
   std::uint64_t size = 0;
   const FileDescriptor fd = open_for_reading(path.c_str(), &size);
   if (size == 0) return;
+  if (size > kSmall) slot_ = take_slot();
+  slot_ < 0 ? read(fd.get(), size) : map(fd.get(), size);
+}
+
+void MappedFile::read(int fd, std::size_t size) {
+  read_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  if (!read_all(fd, read_.get(), 0, size)) throw InputError(path_, "became shorter while it was being read");
+  bytes_ = {read_.get(), size};
+}
+
+void MappedFile::map(int fd, std::size_t size) {
   install_handler();
-  slot_ = take_slot();
-  const int flags = slot_ < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
-  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, slot_ < 0 ? -1 : fd.get(), 0);
+  Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) {
     const int error = errno;
-    if (slot_ >= 0) mappings[static_cast<std::size_t>(slot_)].taken = false;
-    throw InputError(path, std::strerror(error));
+    mapping.taken = false;
+    throw InputError(path_, std::strerror(error));
   }
   bytes_ = {static_cast<std::byte*>(address), size};
-  if (slot_ < 0) {
-    if (read_all(fd.get(), address, 0, size)) return;
-    ::munmap(address, size);
-    throw InputError(path, "became shorter while it was being read");
-  }
-  Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
   mapping.shrunk = false;
   mapping.begin = reinterpret_cast<std::uintptr_t>(address);
   mapping.end = mapping.begin + size;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})), slot_(std::exchange(other.slot_, -1)) {}
+    : path_(std::move(other.path_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      read_(std::move(other.read_)),
+      slot_(std::exchange(other.slot_, -1)) {}
 
 MappedFile::~MappedFile() {
-  if (slot_ >= 0) {
-    Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
-    mapping.end = 0;
-    if (mapping.shrunk) {
-      const std::lock_guard lock(shrunk_mutex);
-      shrunk_files.insert(std::move(path_));
-    }
-    mapping.taken = false;
+  if (slot_ < 0) return;
+  Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
+  mapping.end = 0;
+  if (mapping.shrunk) {
+    const std::lock_guard lock(shrunk_mutex);
+    shrunk_files.insert(std::move(path_));
   }
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  mapping.taken = false;
+  ::munmap(bytes_.data(), bytes_.size());
 }
 
 std::vector<std::string> take_shrunk_files() {

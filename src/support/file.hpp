@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,7 +53,8 @@ inline bool read_all(int fd, void* into, std::uint64_t offset, std::uint64_t siz
 /// permission). `size`: where its bytes' number goes.
 FileDescriptor open_for_reading(const char* path, std::uint64_t* size = nullptr);
 
-// --- A whole file as bytes. Owns the mapping; views into it live as long as it does.
+// --- A whole file as bytes, of which a small one is read instead of mapped: to take a mapping away interrupts the other
+// processors. Owns them; views live as long as it does.
 
 class MappedFile {
  public:
@@ -68,9 +70,13 @@ class MappedFile {
   std::span<std::byte> bytes() const { return bytes_; }
 
  private:
+  void read(int fd, std::size_t size);
+  void map(int fd, std::size_t size);
+
   std::string path_;
   std::span<std::byte> bytes_;
-  int slot_ = -1;  ///< in the table of mappings that the handler of SIGBUS knows
+  std::unique_ptr<std::byte[]> read_;  ///< these, unless they are mapped
+  int slot_ = -1;                      ///< in the table of mappings that the handler of SIGBUS knows
 };
 
 /// The mapped files that became shorter while they were read, since the last call; sorted, each once.

@@ -644,18 +644,25 @@ Compilation read_kept_compilation(std::string_view kept) {
 
 }  // namespace
 
-std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots) {
+Compilations::Compilations(Origin origin) : origin_(std::move(origin)) {}
+Compilations::~Compilations() = default;
+
+std::optional<Compilation> Compilations::of(std::size_t unit) {
   try {
-    if (const Outline* outline = unit == 0 ? outline_at_hand(origin) : nullptr;
+    if (const Outline* outline = unit == 0 ? outline_at_hand(origin_) : nullptr;
         outline != nullptr && !outline->compilation.empty())
       return read_kept_compilation(outline->compilation);
-    DebugSource source(origin, roots);
-    if (source.debug() == nullptr || unit >= source.debug()->units().size()) return std::nullopt;
-    const Unit* body = source.split().body(source.debug()->open(source.debug()->units()[unit]));
+    if (!std::exchange(opened_, true)) source_ = std::make_unique<DebugSource>(origin_, DebugRoots{});
+    if (!source_ || source_->debug() == nullptr || unit >= source_->debug()->units().size()) return std::nullopt;
+    const Unit* body = source_->split().body(source_->debug()->open(source_->debug()->units()[unit]));
     if (body != nullptr) return read(*body);
   } catch (const std::exception&) {  // the search for places has reported what is wrong with it
   }
   return std::nullopt;
+}
+
+std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit) {
+  return Compilations(origin).of(unit);
 }
 
 std::vector<std::string> options_in_producer(const std::string& producer) {

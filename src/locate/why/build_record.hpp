@@ -21,6 +21,12 @@
 #include "locate/source/source.hpp"
 #include "scan/scan.hpp"
 
+namespace elfaudit::dwarf {
+
+class DebugSource;
+
+}  // namespace elfaudit::dwarf
+
 namespace elfaudit {
 
 // --- The object file that an archive member was made of: beside it lies what its build left.
@@ -149,8 +155,23 @@ struct Compilation {
   std::vector<std::string> files;
 };
 
-/// `unit`: Located::unit. Nothing when it can't be had; never throws.
-std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots = {});
+/// Those of one object, whose debug info is opened once.
+class Compilations {
+ public:
+  explicit Compilations(Origin origin);
+  ~Compilations();
+
+  /// `unit`: Located::unit. Nothing when it can't be had; never throws.
+  std::optional<Compilation> of(std::size_t unit);
+
+ private:
+  Origin origin_;
+  std::unique_ptr<dwarf::DebugSource> source_;
+  bool opened_ = false;
+};
+
+/// One of them alone.
+std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit);
 
 /// compilation_of() the first unit, for Outline::compilation; without the files, but where the source is one of them.
 std::string kept_compilation(const Origin& origin);
