@@ -26,6 +26,7 @@
 #include "elfaudit/version.hpp"
 #include "support/file_uses.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 
 namespace CLI {
 class App;
@@ -443,6 +444,7 @@ void install_last_words() {
 
 int main(int argc, char** argv) {
   install_last_words();
+  elfaudit::use_large_heaps();
   int code = 2;
   try {
     code = run(argc, argv);
