@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -80,6 +81,19 @@ struct VersionNeed {
   bool weak = false;  ///< VER_FLG_WEAK: the loader accepts its absence
 };
 
+/// Which relocations of a relocatable object there are: mostly enough to know that none of them is refused. The types
+/// are bits of their numbers; those of read-only and of writable sections that are loaded.
+struct RelocationKinds {
+  bool known = false;           ///< else the object has to be asked
+  bool crosses_groups = false;  ///< one names a local symbol of a COMDAT group from outside of it, not for debugging
+  std::array<std::uint64_t, 2> of_locals{};  ///< those of symbol number 0 among them
+  std::array<std::uint64_t, 2> of_globals{};
+  /// Of globals that no other file may see: not in of_globals. Unlike an undefined weak one, such a name is the output's
+  /// own, unless a library defines what is undefined here.
+  std::array<std::uint64_t, 2> of_hidden{};
+  std::array<std::uint64_t, 2> of_nothing{};  ///< of symbol number 0
+};
+
 /// One object file, member or shared object.
 struct ObjectFacts {
   Origin origin;
@@ -91,9 +105,10 @@ struct ObjectFacts {
   bool has_open_locals = false;  ///< a local entry of .symtab, the first one apart, is undefined
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
-  bool unopened = false;       ///< a member that the link does not take: only the archive's index says what it defines
-  bool lacks_symbols = false;  ///< names that can't matter to the link are left out of `symbols`, and
-  bool lacks_exports = false;  ///< definitions of what other files may see are among these
+  bool unopened = false;        ///< a member that the link does not take: only the archive's index says what it defines
+  bool lacks_symbols = false;   ///< names that can't matter to the link are left out of `symbols`, and
+  bool lacks_exports = false;   ///< definitions of what other files may see are among these
+  RelocationKinds relocations;  ///< of the objects of a link command
 
   std::string strings;                     ///< the bytes behind every Text
   std::vector<Symbol> symbols;             ///< in symbol table order

@@ -99,17 +99,17 @@ void LinkMembers::open_wanted() {
       });
     }
     wanted_.clear();
-    take_in(open(std::move(members)));
+    take_in(open(std::move(members), true));
   }
 }
 
 /// Returns those that were not open.
-std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members) {
+std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members, bool linked) {
   for (ObjectId& member : members) member.input = first_[member.input];
   std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
   std::erase_if(members, [&](ObjectId id) { return !object_of(inputs_, id).unopened; });
-  open_members(inputs_, members, job_.lto);
+  open_members(inputs_, members, job_, linked);
   return members;
 }
 
@@ -132,7 +132,7 @@ Resolution LinkMembers::resolve() {
     grow();
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
     if (members.empty()) return resolution;
-    take_in(open(std::move(members)));
+    take_in(open(std::move(members), true));
   }
 }
 
@@ -157,7 +157,7 @@ bool LinkMembers::open_behind_indexes(Resolution& resolution) {
   const auto reported = [](const Unresolved& name) { return name.reported; };
   if (std::ranges::none_of(resolution.unresolved, reported)) return false;
   const std::vector<ObjectId> closed = unopened([&](ObjectId id) { return first_[id.input] == id.input; });
-  std::vector<ObjectId> members = open(members_unlike_index(inputs_, closed));
+  std::vector<ObjectId> members = open(members_unlike_index(inputs_, closed), true);
   make_room(resolution);
   if (traits_of(job_).believes_index || std::ranges::all_of(members, [&](ObjectId id) { return is_as_indexed(id); }))
     return false;
@@ -180,7 +180,7 @@ bool LinkMembers::is_as_indexed(ObjectId id) const {
 }
 
 void LinkMembers::open_for_report(std::vector<ObjectId> members, Resolution& resolution) {
-  open(std::move(members));
+  open(std::move(members), false);
   make_room(resolution);
 }
 
@@ -201,7 +201,7 @@ void LinkMembers::open_rivals(Resolution& resolution) {
   }
   std::erase_if(rivals, [&](ObjectId id) { return !object_of(inputs_, id).unopened; });
   if (rivals.empty()) return;
-  take_in(open(rivals));
+  take_in(open(rivals, true));
   make_room(resolution);
   const auto is_one = [&](ObjectId id) {
     const std::vector<std::uint32_t> names = names_defined_strongly(id);

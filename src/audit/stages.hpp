@@ -54,7 +54,7 @@ class LinkMembers {
   void note(ObjectId id);
   void want(std::uint32_t name, Want how);
   void open_wanted();
-  std::vector<ObjectId> open(std::vector<ObjectId> members);
+  std::vector<ObjectId> open(std::vector<ObjectId> members, bool linked);
   void take_in(std::vector<ObjectId> members);
   bool is_as_indexed(ObjectId id) const;
   void make_room(Resolution& resolution) const;

@@ -238,6 +238,12 @@ struct Object {
   ObjectId id;
   const ObjectFacts* facts = nullptr;
   AskedRelocations read;
+};
+
+/// One that is read again.
+struct Asked {
+  ObjectId id;
+  Object* object = nullptr;
   std::optional<InputError> error;
 };
 
@@ -275,7 +281,7 @@ class RelocationCheck {
         machine_ = &machine_of(facts);
         link_.rules = machine_->relocations;
       }
-      if (facts.machine == machine_->machine.number) objects_.push_back({id, &facts, {}, {}});
+      if (facts.machine == machine_->machine.number) objects_.push_back({id, &facts, {}});
     }
   }
 
@@ -319,7 +325,30 @@ class RelocationCheck {
       question.types.resize(type.number + 1);
       question.types.back() = asked_places(link_, type.what, absolute, refuses_text());
     }
+    if (library_defines_hidden())
+      for (AskedPlaces& places : question.types) places.takes_hidden = false;
     return question;
+  }
+
+  /// Does a library define what an object says to be the output's own?
+  bool library_defines_hidden() const {
+    std::unordered_set<std::string_view> hidden;
+    for (const Object& object : objects_) {
+      const auto& kinds = object.facts->relocations.of_hidden;
+      if ((kinds[0] | kinds[1]) == 0) continue;
+      for (const Symbol& symbol : object.facts->symbols)
+        if (!symbol.defined() && !symbol.weak() && symbol.visibility != Visibility::Default)
+          hidden.insert(object.facts->name(symbol));
+    }
+    if (hidden.empty()) return false;
+    const auto defines = [&](ObjectId id) {
+      const ObjectFacts& facts = object_of(inputs_, id);
+      return facts.kind != ObjectKind::Relocatable && std::ranges::any_of(facts.symbols, [&](const Symbol& symbol) {
+               return symbol.defined() && hidden.contains(facts.name(symbol));
+             });
+    };
+    const auto linked = linked_objects(inputs_, out_);
+    return std::any_of(linked.begin(), linked.end(), defines);
   }
 
   bool warns_of_text() const {
@@ -334,7 +363,11 @@ class RelocationCheck {
   }
 
   void read_objects(const RelocationReaderFunction& read, const RelocationQuestion& question) {
-    ask_files(objects_, inputs_, [&](Object& object, const Origin& origin) { object.read = read(origin, question); });
+    for (Object& object : objects_) object.read = {};
+    std::vector<Asked> asked;
+    for (Object& object : objects_)
+      if (question.may_ask_for(object.facts->relocations)) asked.push_back({object.id, &object, {}});
+    ask_files(asked, inputs_, [&](Asked& one, const Origin& origin) { one.object->read = read(origin, question); });
   }
 
   // What it means
@@ -501,9 +534,13 @@ class LostReferences {
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
 
   void collect(bool asks_unallocated) {
-    for (const ObjectId id : linked_relocatables(inputs_, out_))
-      if (!object(id).origin.bytecode && (asks_unallocated || out_.discarded_groups.contains(id)))
-        asked_.push_back({id, dropped_sections(object(id), id, out_), {}, {}});
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) {
+      const ObjectFacts& facts = object(id);
+      const bool may_lose =
+          out_.discarded_groups.contains(id) && (!facts.relocations.known || facts.relocations.crosses_groups);
+      if (!facts.origin.bytecode && (asks_unallocated || may_lose))
+        asked_.push_back({id, dropped_sections(facts, id, out_), {}, {}});
+    }
   }
 
   void read_uses(const LocalUseReader& read, bool asks_unallocated) {

@@ -637,6 +637,7 @@ AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool 
     case Padding:
       return kAll;
     case Distance:
+      return {false, false, true, true, !absolute && link.rules == RelocationRules::X86_64};
     case DistanceByte:
     case DistancePart:
     case DistanceWord:

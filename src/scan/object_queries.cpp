@@ -595,6 +595,23 @@ class AskedReader {
 
 }  // namespace
 
+bool RelocationQuestion::may_ask_for(const RelocationKinds& kinds) const {
+  if (!kinds.known) return true;
+  constexpr std::uint64_t kNone = 1;  // R_*_NONE is 0 everywhere
+  const auto has = [](std::uint64_t of_types, std::size_t type) { return (of_types >> type & 1) != 0; };
+  for (const bool writable : {false, true}) {
+    if (!(writable ? in_writable : in_read_only)) continue;
+    if (null_symbol && (kinds.of_nothing[writable] & ~kNone) != 0) return true;
+    for (std::size_t type = 0; type < std::min<std::size_t>(types.size(), 64); ++type) {
+      const std::uint64_t of_hidden = types[type].takes_hidden && !writable ? 0 : kinds.of_hidden[writable];
+      if ((has(kinds.of_locals[writable], type) && asks_for(1, true, type, writable)) ||
+          (has(kinds.of_globals[writable] | of_hidden, type) && asks_for(1, false, type, writable)))
+        return true;
+    }
+  }
+  return false;
+}
+
 AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQuestion& question) {
   if (ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out(question); })) return {};
   const ElfFile file = ElfFile::open(origin);

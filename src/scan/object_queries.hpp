@@ -54,6 +54,7 @@ struct AskedPlaces {
   bool of_local_in_writable : 1 = false;
   bool of_global_in_read_only : 1 = false;
   bool of_global_in_writable : 1 = false;
+  bool takes_hidden : 1 = false;  ///< not of those in RelocationKinds::of_hidden in read-only sections
 };
 
 struct RelocationQuestion {
@@ -71,6 +72,9 @@ struct RelocationQuestion {
     if (local) return writable ? places.of_local_in_writable : places.of_local_in_read_only;
     return writable ? places.of_global_in_writable : places.of_global_in_read_only;
   }
+
+  /// May one be asked for of an object that has these?
+  bool may_ask_for(const RelocationKinds& kinds) const;
 };
 
 /// One relocation and those that differ from it in their offset alone.

@@ -197,10 +197,23 @@ class HashedNames {
   int shift_ = 0;
 };
 
-/// What read_object() says of an object, without libelf. Nothing: to be read by read_object(). `only`: names that are
-/// not among these are left out.
+/// Whose ObjectFacts::relocations are read.
+enum class RelocationsOf : std::uint8_t { Nothing, ObjectsWithGroups, Everything };
+
+/// Of a link command's. A program loaded at a fixed place takes nearly all, but for what groups lose.
+inline RelocationsOf relocations_to_read(const LinkJob& job) {
+  const bool fixed = job.output == OutputKind::Executable && !job.pie;
+  return fixed ? RelocationsOf::ObjectsWithGroups : RelocationsOf::Everything;
+}
+
+struct FactsWanted {
+  const HashedNames* only = nullptr;  ///< names that are not among these are left out; null: none is
+  RelocationsOf relocations = RelocationsOf::Nothing;
+};
+
+/// What read_object() says of an object, and of its relocations, without libelf. Nothing: to be read by read_object().
 std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin,
-                                                const HashedNames* only = nullptr);
+                                                const FactsWanted& wanted = {});
 
 /// What summarize_object() says, from facts. `what`: Stakes, or every mention. False when that is impossible: shared
 /// objects, symbol versions.

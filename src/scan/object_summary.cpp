@@ -340,8 +340,8 @@ class SummaryReader : ObjectTables {
 /// Everything that read_object() says of such an object.
 class FactsReader : ObjectTables {
  public:
-  FactsReader(ObjectImage& image, const HashedNames* only, ObjectFacts& facts)
-      : ObjectTables(image), only_(only), out_(facts) {}
+  FactsReader(ObjectImage& image, const FactsWanted& wanted, ObjectFacts& facts)
+      : ObjectTables(image), only_(wanted.only), wanted_(wanted.relocations), out_(facts) {}
 
   bool run() {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
@@ -349,6 +349,9 @@ class FactsReader : ObjectTables {
     out_.kind = ObjectKind::Relocatable;
     out_.machine = machine_;
     out_.is_64 = true;
+    const bool asked =
+        wanted_ == RelocationsOf::Everything || (wanted_ == RelocationsOf::ObjectsWithGroups && !out_.groups.empty());
+    if (asked && symbols_index_ != 0) out_.relocations.known = read_relocations();
     return true;
   }
 
@@ -497,10 +500,69 @@ class FactsReader : ObjectTables {
     return true;
   }
 
+  /// What can't be read so is no reason to give the object up.
+  bool read_relocations() {
+    std::uint64_t end = 0;
+    for (std::uint64_t index = 1; index < count_; ++index) {
+      const RawSection header = section(index);
+      if (header.type() == SHT_REL) return false;
+      if (header.type() == SHT_RELA) end = std::max(end, header.offset() + header.size());
+    }
+    for (std::uint64_t index = 1; index < count_; ++index)
+      if (section(index).type() == SHT_RELA && !read_relocations_of(section(index), end)) return false;
+    return true;
+  }
+
+  bool read_relocations_of(RawSection header, std::uint64_t end) {
+    const std::uint64_t place = header.info();
+    if (header.link() != symbols_index_ || header.has(SHF_COMPRESSED) || place == SHN_UNDEF || place >= count_)
+      return false;
+    const RawSection from = section(place);
+    const bool loaded = from.has(SHF_ALLOC);
+    const bool named = from.name() < names_of_sections_.size();
+    const std::string_view name = named ? names_of_sections_.data() + from.name() : "";
+    const bool may_cross = !group_of_.empty() && name != ".eh_frame" && (loaded || !name.starts_with(".debug"));
+    if (!loaded && !may_cross) return true;
+    std::array<std::uint64_t, 4> types{};  // of globals, hidden ones, locals, nothing
+    std::uint64_t beyond = 0;
+    const bool read = for_each_relocation(header, end, [&](RawRelocation entry) {
+      const std::uint64_t number = entry.symbol();
+      beyond |= entry.type() >> 6;
+      const std::size_t of = number >= first_global_ ? (is_hidden(number) ? 1 : 0) : number == 0 ? 3 : 2;
+      types[of] |= std::uint64_t{1} << (entry.type() & 63);
+      if (may_cross && number < first_global_ && number != 0) note_local_use(place, symbol(number).section(), beyond);
+      return true;
+    });
+    if (!read || beyond != 0) return false;
+    if (!loaded) return true;
+    const std::size_t writable = from.has(SHF_WRITE) ? 1 : 0;
+    out_.relocations.of_globals[writable] |= types[0];
+    out_.relocations.of_hidden[writable] |= types[1];
+    out_.relocations.of_locals[writable] |= types[2] | types[3];
+    out_.relocations.of_nothing[writable] |= types[3];
+    return true;
+  }
+
+  bool is_hidden(std::uint64_t number) const {
+    if (number >= symbol_count_) return false;
+    const RawSymbol entry = symbol(number);
+    const unsigned visibility = ELF64_ST_VISIBILITY(entry.other());
+    const bool ordinary = entry.type() != STT_TLS && entry.type() != STT_GNU_IFUNC && entry.section() < SHN_LORESERVE;
+    const bool defined = entry.section() != SHN_UNDEF;
+    return (visibility == STV_HIDDEN || visibility == STV_INTERNAL) && ordinary &&
+           (defined || entry.binding() == STB_GLOBAL);
+  }
+
+  void note_local_use(std::uint64_t from, Elf64_Section in, std::uint64_t& beyond) {
+    if (in == SHN_XINDEX) beyond = 1;
+    if (in < count_ && group_of_[in] != kNone) out_.relocations.crosses_groups |= group_of_[in] != group_of_[from];
+  }
+
   static constexpr std::uint32_t kUnused = kNone;
   static constexpr std::uint32_t kUsed = kNone - 1;
 
   const HashedNames* only_;  ///< null: all
+  const RelocationsOf wanted_;
   ObjectFacts& out_;
   std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
   bool versions_ = false;                ///< an "@" is somewhere among the names
@@ -586,10 +648,10 @@ HashedNames::HashedNames(const std::vector<std::uint64_t>& hashes) {
   }
 }
 
-std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin, const HashedNames* only) {
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin, const FactsWanted& wanted) {
   if constexpr (std::endian::native != std::endian::little) return {};
   ObjectFacts facts;
-  if (!FactsReader(image, only, facts).run()) return {};
+  if (!FactsReader(image, wanted, facts).run()) return {};
   facts.origin = origin;
   return facts;
 }

@@ -282,8 +282,9 @@ class ArchiveIndexScan {
     ReadAhead ahead(size_);
     ArchiveBytes bytes(fd_, size_, buffer_, ahead);
     ArchiveReader reader(bytes);
-    while (reader.next() != nullptr) {
-    }
+    std::vector<ObjectFacts> objects;
+    while (const ArchiveMember* member = reader.next())
+      if (!look_at(*member, ahead, objects.emplace_back())) return {};
     Archive archive = reader.finish();
     const bool has_versions = archive.index_strings.find('@') != std::string::npos;  // "foo@@V1"
     if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions) return {};
@@ -293,9 +294,6 @@ class ArchiveIndexScan {
     facts.has_index = true;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
     if (!take_index(archive, facts)) return {};
-    std::vector<ObjectFacts> objects(archive.members.size());
-    for (std::size_t m = 0; m < objects.size(); ++m)
-      if (!look_at(archive.members[m], objects[m])) return {};
     read_what_is_not_indexed(facts, lto, objects);
     facts.objects = ObjectList(std::move(objects));
     return facts;
@@ -323,9 +321,13 @@ class ArchiveIndexScan {
   }
 
   /// False when it is not an object.
-  bool look_at(const ArchiveMember& member, ObjectFacts& object) const {
+  bool look_at(const ArchiveMember& member, const ReadAhead& ahead, ObjectFacts& object) const {
     std::array<unsigned char, EI_NIDENT + 2 * sizeof(Elf64_Half)> head;
-    if (member.size < head.size() || !read_all(fd_, head.data(), member.offset, head.size())) return false;
+    if (member.size < head.size()) return false;
+    if (const std::byte* available = ahead.at(member.offset, head.size()))
+      std::memcpy(head.data(), available, head.size());
+    else if (!read_all(fd_, head.data(), member.offset, head.size()))
+      return false;
     object.big_endian = head[EI_DATA] == ELFDATA2MSB;
     const auto half = [&](std::size_t at) {
       return static_cast<std::uint16_t>(object.big_endian ? head[at] << 8U | head[at + 1]
@@ -654,9 +656,10 @@ namespace {
 class OpenArchive {
  public:
   /// Throws InputError.
-  ObjectFacts read(const Origin& origin, const LtoPolicy& lto) {
+  ObjectFacts read(const Origin& origin, const LtoPolicy& lto, RelocationsOf relocations) {
     ObjectImage image = image_of(origin);
-    if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin)) return *std::move(facts);
+    if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin, {nullptr, relocations}))
+      return *std::move(facts);
     return read_object(ElfFile::open(origin), origin, lto);
   }
 
@@ -729,7 +732,8 @@ std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs
   return found;
 }
 
-void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto) {
+void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LinkJob& job, bool linked) {
+  const RelocationsOf relocations = linked ? relocations_to_read(job) : RelocationsOf::Nothing;
   std::uint64_t size = 0;
   for (const ObjectId id : members) size += inputs[id.input].objects[id.object].origin.size;
   PerThread<OpenArchive> archives;
@@ -740,7 +744,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
     ObjectFacts facts;
     const Origin origin = inputs[id.input].objects[id.object].origin;
     try {
-      facts = archives.local().read(origin, lto);
+      facts = archives.local().read(origin, job.lto, relocations);
     } catch (const InputError& error) {
       facts.origin = origin;
       facts.available = false;

@@ -33,8 +33,8 @@ enum class ArchiveReading : std::uint8_t {
 };
 
 /// Opens members of archives that scan() left unopened. One that can't be read becomes an object without symbols, and
-/// an error of its input. `members`: each once, unopened. Parallel.
-void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto);
+/// an error of its input. `members`: each once, unopened; `linked`: their relocations will be asked for. Parallel.
+void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LinkJob& job, bool linked);
 
 /// Which of the unopened `members` may define other names than their archives' indexes say, which may be older: those
 /// that do, and those that only the slower reader understands. Nothing is kept of the others. Parallel.

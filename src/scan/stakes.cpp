@@ -292,7 +292,7 @@ class LinkScan {
       const FileDescriptor fd = open_for_reading(path.c_str(), &size);
       ObjectImage image(fd.get(), 0, size, worker.buffer);
       const Origin origin{path, {}, path, 0, size};
-      std::optional<ObjectFacts> object = read_ordinary_object(image, origin, &*at_stake_);
+      std::optional<ObjectFacts> object = read_ordinary_object(image, origin, {&*at_stake_, relocations_to_read(job_)});
       if (!object) return scan_input(path, job_.lto, ArchiveReading::Index);  // two groups of one name
       facts.objects.edit().push_back(*std::move(object));
     } catch (const InputError& error) {  // it was there a moment ago
