@@ -39,6 +39,7 @@ constexpr std::size_t kPackHeader = 20;
 constexpr const char* kOtherVersion = "is a facts file of another version of elfaudit: recreate it";
 constexpr const char* kTooShort = "is damaged: it ends too early";
 constexpr std::size_t kWorthCompressing = 4 << 10;
+constexpr std::size_t kFar = 8 << 20;  // the usual windows hold all that is less
 constexpr int kLevel = 3;
 constexpr int kFactsLevel = 12;  // what is made once and fetched from afar
 // What is read takes at most 32 times its bytes in memory (a list of empty texts), so that is how far a few bytes go
@@ -50,10 +51,19 @@ void put(std::string& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i & 0xff);
 }
 
+struct CompressionFreer {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+
+/// Names come more than once, far from each other: in an archive's index, in facts of symbols, in outlines.
 std::string compressed(const std::string& payload, int level) {
   if (payload.size() < kWorthCompressing) return payload;
+  const std::unique_ptr<ZSTD_CCtx, CompressionFreer> context(ZSTD_createCCtx());
+  if (!context) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  if (payload.size() > kFar) ZSTD_CCtx_setParameter(context.get(), ZSTD_c_enableLongDistanceMatching, 1);
   std::string out(ZSTD_compressBound(payload.size()), '\0');
-  const std::size_t size = ZSTD_compress(out.data(), out.size(), payload.data(), payload.size(), level);
+  const std::size_t size = ZSTD_compress2(context.get(), out.data(), out.size(), payload.data(), payload.size());
   if (ZSTD_isError(size) || size >= payload.size() || payload.size() / kMostRatio >= size) return payload;
   out.resize(size);
   return out;

@@ -693,7 +693,7 @@ void GoldLink::collide(const Known& known, const Mention& mention) {
 
 /// Rule 16.
 void GoldLink::check_tls(const Known& known, const Mention& mention) {
-  if (!known.is.at.valid()) return;
+  if (!known.is.at.valid() || !mention.at.valid()) return;  // what the line asks for
   const auto in_bytecode = [&](SymbolId at) { return object(at.in).origin.bytecode; };
   if (in_bytecode(known.is.at) || in_bytecode(mention.at)) return;  // no plugin says what is thread-local
   const auto is_tls = [&](SymbolId at) { return symbol(at).type == SymbolType::Tls; };
