@@ -9,8 +9,9 @@
 //     the larger stays, the first when equal; two strong ones are an error, unless both are absolute with the same
 //     value, or the line gives the symbol a value itself, or one is of a --just-symbols file.
 //  5. A relocatable object's definition beats a shared object's, in either order. A common loses to a strong shared
-//     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error,
-//     except a strong definition after a shared object's absolute one with another value.
+//     definition and wins against a weak one, and against a variable in .bss, which may have been common itself. Of two
+//     shared objects the first wins. None of these is an error, except a strong definition after a shared object's
+//     absolute one with another value.
 //  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object, and such a
 //     definition of foo@V leaves plain foo to a shared object's foo@@V, unless an object refers to that.
 //  7. foo@@V defines foo@V, and plain foo stands for it from then on. In an object, a weak or common plain foo makes
@@ -311,6 +312,13 @@ bool BfdLink::is_function(const Symbol& symbol) {
   return symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
 }
 
+/// Rule 5 (bfd/elflink.c, newdyncommon). Of a shared object's definition.
+bool BfdLink::may_have_been_common(SymbolId at) const {
+  const Symbol& variable = symbol(at);
+  return !variable.weak() && !is_function(variable) && variable.size != 0 &&
+         object(at.in).section_name(variable) == ".bss";
+}
+
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   const std::uint32_t named = entry_for(at);
   const std::uint32_t id = table_.canonical(named);
@@ -319,9 +327,11 @@ void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   check_tls(id, at, symbol);
   entry.see(symbol.visibility);
   const bool is_defined = entry.state == Entry::State::Defined && entry.definition.valid();
-  const bool beaten = is_defined && !(entry.dynamic && is_function(this->symbol(entry.definition)));
+  const bool was_common = is_defined && entry.dynamic && may_have_been_common(entry.definition);
+  const bool beaten = is_defined && !was_common && !(entry.dynamic && is_function(this->symbol(entry.definition)));
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
-  if (entry.state == Entry::State::Common || (beaten && this->symbol(entry.definition).type != SymbolType::Function))
+  const bool by_variable = beaten && this->symbol(entry.definition).type != SymbolType::Function;
+  if (entry.state == Entry::State::Common || was_common || by_variable)
     warn_of_common(id, entry.definition, at);
   if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
   if (!beaten && job_.warnings.fatal) note_alignment(id, at);
@@ -360,9 +370,10 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   if (!entry.defined() || entry.dynamic) check_tls(id, at, symbol);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
   if (!entry.not_default) {
-    const bool beats_common =
+    const bool meets_common =
         entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !is_function(symbol);
-    if (beats_common) {
+    const bool beats_common = meets_common && !may_have_been_common(at);
+    if (meets_common) {
       warn_of_common(id, at, entry.definition);
       if (object(at.in).section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
     }
@@ -455,7 +466,8 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   const std::uint32_t id = table_.canonical(plain);
   const Entry& entry = table_[id];
   if (!entry.defined()) return true;
-  if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
+  if (dynamic)  // rule 5
+    return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !may_have_been_common(at);
   const bool by_plain_name = entry.named_by.valid() && this->symbol(entry.named_by).version.empty();
   const bool apart = (id == plain || by_plain_name) && has_other_version(at, symbol);
   if (table_[plain].by_line && apart) return false;

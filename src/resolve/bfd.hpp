@@ -89,6 +89,7 @@ class BfdLink {
   bool has_other_version(SymbolId at, const Symbol& symbol) const;
   void stand_for_version(std::uint32_t meant, std::uint32_t versioned);
   static bool is_function(const Symbol& symbol);
+  bool may_have_been_common(SymbolId at) const;
   void meet_value(const Entry& entry, SymbolId at, const Symbol& symbol);
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(SymbolId at, const Symbol& symbol, std::uint32_t id);

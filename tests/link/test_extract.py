@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import need
-from linkers import agree, assemble, assemble_all, both_at_once, difference, every_linker
+from linkers import agree, assemble, assemble_all, both_at_once, difference, every_linker, every_linker_and_gold
 from test_pairs import KINDS
 
 need("ld.bfd", "as", "ar")
@@ -171,3 +171,40 @@ def test_an_archive_that_is_also_binary_data(lab):
     assemble_all(lab, TWO_MEMBERS)
     lab.sh("gcc-ar rcs both.a two.o one.o")
     assert lab.audit("check", "--", "ld.bfd", "start.o", "both.a", "-b", "binary", "both.a", "-o", "out").code == 0
+
+
+# ---- A common symbol, a library's variable of that name, and an archive that defines it
+
+BSS = ".globl s\n.type s,%object\n.size s,16\n.bss\ns: .zero 16"
+LIBRARIES = {
+    "bss": BSS,
+    "small-bss": ".comm s,4,4",
+    "sizeless-bss": ".globl s\n.bss\ns: .zero 16",
+    "weak-bss": BSS.replace(".globl", ".weak"),
+    "data": BSS.replace(".bss", ".data"),
+    "function": BSS.replace("%object", "%function"),
+}
+AMONG_COMMON = ["common.o {so} def.a", "{so} common.o def.a", "--as-needed common.o {so} def.a", "-shared common.o {so} def.a",
+                "common.o {so} def.o", "data.so common.o {so} def.a", "common.o {so} data.so def.a", "common.o def.a {so}"]
+
+
+@pytest.fixture(scope="module")
+def commons(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("commons"))
+    assemble_all(lab, LIBRARIES | {"common": ".globl _start\n.comm s,8,8\n_start: nop", "def": ".globl s\n.data\ns: .quad 0"})
+    lab.write("v.map", "V1 { s; };\n")
+    for name in LIBRARIES:
+        lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
+        lab.sh(f"ld.bfd -shared {name}.o -soname v-{name}.so --version-script=v.map -o v-{name}.so")
+    lab.sh("gcc-ar rcs def.a def.o")
+    return lab
+
+
+@pytest.mark.parametrize("library", [*LIBRARIES, "v-bss", "v-data"])
+@every_linker_and_gold
+def test_a_common_symbol_that_a_library_defines_too(commons, linker, library):
+    """GNU ld takes what lies in a library's .bss for a common symbol of that: Fortran's libraries."""
+    for words in AMONG_COMMON:
+        agree(commons, linker, words.format(so=library + ".so"))
