@@ -27,7 +27,7 @@
 //     versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway; or
-//     when it defines, strongly and not as a function, what is common then.
+//     when it has a variable that takes the place of what is common then.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
 //     not when a shared object defines what a relocatable object before it has defined.
 //
@@ -493,7 +493,8 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
       if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
       if (entry.not_default) return false;
-      if (entry.state == Entry::State::Common && !entry.dynamic) return !symbol.weak() && !is_function(symbol);
+      if (entry.state == Entry::State::Common && !entry.dynamic)
+        return !symbol.weak() && !is_function(symbol) && !may_have_been_common(at);
       if (!entry.undefined()) return false;
       return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };

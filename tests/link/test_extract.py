@@ -183,9 +183,11 @@ LIBRARIES = {
     "weak-bss": BSS.replace(".globl", ".weak"),
     "data": BSS.replace(".bss", ".data"),
     "function": BSS.replace("%object", "%function"),
+    "bss-and-reference": BSS + "\n.globl t\n.data\n.quad t",
+    "data-and-reference": BSS.replace(".bss", ".data") + "\n.globl t\n.quad t",
 }
 AMONG_COMMON = ["common.o {so} def.a", "{so} common.o def.a", "--as-needed common.o {so} def.a", "-shared common.o {so} def.a",
-                "common.o {so} def.o", "data.so common.o {so} def.a", "common.o {so} data.so def.a", "common.o def.a {so}"]
+                "common.o {so} def.o", "data.so common.o {so} def.a", "common.o {so} data.so def.a", "common.o def.a {so}", "--as-needed common.o {so} def-t.a"]
 
 
 @pytest.fixture(scope="module")
@@ -193,12 +195,13 @@ def commons(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("commons"))
-    assemble_all(lab, LIBRARIES | {"common": ".globl _start\n.comm s,8,8\n_start: nop", "def": ".globl s\n.data\ns: .quad 0"})
+    assemble_all(lab, LIBRARIES | {"common": ".globl _start\n.comm s,8,8\n_start: nop", "def": ".globl s\n.data\ns: .quad 0",
+                                 "def-t": ".globl t\n.data\nt: .quad 0"})
     lab.write("v.map", "V1 { s; };\n")
     for name in LIBRARIES:
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
         lab.sh(f"ld.bfd -shared {name}.o -soname v-{name}.so --version-script=v.map -o v-{name}.so")
-    lab.sh("gcc-ar rcs def.a def.o")
+    lab.sh("gcc-ar rcs def.a def.o && gcc-ar rcs def-t.a def-t.o")
     return lab
 
 
