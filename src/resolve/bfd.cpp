@@ -331,8 +331,7 @@ void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   const bool beaten = is_defined && !was_common && !(entry.dynamic && is_function(this->symbol(entry.definition)));
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
   const bool by_variable = beaten && this->symbol(entry.definition).type != SymbolType::Function;
-  if (entry.state == Entry::State::Common || was_common || by_variable)
-    warn_of_common(id, entry.definition, at);
+  if (entry.state == Entry::State::Common || was_common || by_variable) warn_of_common(id, entry.definition, at);
   if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
   if (!beaten && job_.warnings.fatal) note_alignment(id, at);
   if (beaten || smaller) {
