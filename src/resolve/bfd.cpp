@@ -53,7 +53,7 @@ void BfdLink::add_object(ObjectId id) {
     if (symbol.defined() && discarded(at, symbol, lost_groups)) {
       const bool excluded = facts.sections[symbol.section].excluded;
       refer(at, symbol);
-      const std::uint32_t meant = table_.canonical(entry_for(at));
+      const std::uint32_t meant = table_.canonical(entry_for_reference(at));
       table_[meant].discarded = true;
       resolution_of(at) = excluded ? SymbolResolution::DiscardedExclude : SymbolResolution::DiscardedComdat;
     } else if (!symbol.defined()) {
@@ -150,18 +150,15 @@ std::uint32_t BfdLink::known_entry_for(SymbolId at) {
   return table_.find(object.name(symbol), has_base_version(object, symbol) ? "" : object.text(symbol.version));
 }
 
-/// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
+/// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo; so does one that a dropped section
+/// defines. Definitions keep their names.
 std::uint32_t BfdLink::entry_for_reference(SymbolId at) {
   const std::string_view name = object(at.in).name(symbol(at));
-  return is_wrapped(name, symbol(at)) ? entry_for_reference(name) : entry_for(at);
+  return symbol(at).version.empty() && is_wrapped(name) ? entry_for_reference(name) : entry_for(at);
 }
 
 bool BfdLink::is_wrapped(std::string_view name) const {
   return !wrapped_.empty() && (wrapped_.contains(name) || !real_name(name, wrapped_).empty());
-}
-
-bool BfdLink::is_wrapped(std::string_view name, const Symbol& symbol) const {
-  return !symbol.defined() && symbol.version.empty() && is_wrapped(name);
 }
 
 std::uint32_t BfdLink::entry_for_reference(std::string_view name) {

@@ -103,7 +103,6 @@ class BfdLink {
   void warn_of_type(std::uint32_t id, SymbolId at, const Symbol& symbol);
 
   bool is_wrapped(std::string_view name) const;
-  bool is_wrapped(std::string_view name, const Symbol& symbol) const;
   static bool has_base_version(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for(SymbolId at);
   std::uint32_t known_entry_for(SymbolId at);

@@ -211,3 +211,27 @@ def test_a_common_symbol_that_a_library_defines_too(commons, linker, library):
     """GNU ld takes what lies in a library's .bss for a common symbol of that: Fortran's libraries."""
     for words in AMONG_COMMON:
         agree(commons, linker, words.format(so=library + ".so"))
+
+
+# ---- --wrap, and a definition that its section takes with it
+
+WRAPPED = {
+    "start": ".globl _start\n_start: nop",
+    "group": '.globl s\n.section .data.g,"awG",@progbits,g,comdat\ns: .quad 0',
+    "group-and-use": '.globl s\n.section .data.g,"awG",@progbits,g,comdat\ns: .quad 0\n.data\n.quad s',
+    "real-in-group": '.globl __real_s\n.section .data.g,"awG",@progbits,g,comdat\n__real_s: .quad 0\n.data\n.quad __real_s',
+    "group-alone": '.section .data.g,"awG",@progbits,g,comdat\n.quad 0',
+    "wrapper": ".globl __wrap_s\n.data\n__wrap_s: .quad 0",
+    "plain": ".globl s\n.data\ns: .quad 0",
+}
+WRAPS = ["group.o group.o lib-wrapper.a", "group-alone.o group-and-use.o lib-wrapper.a", "group-alone.o group-and-use.o wrapper.o",
+         "group-alone.o real-in-group.o", "group-alone.o real-in-group.o plain.o", "group-alone.o real-in-group.o lib-plain.a"]
+
+
+@pytest.mark.parametrize("words", WRAPS)
+@every_linker_and_gold
+def test_a_dropped_definition_of_a_wrapped_name(lab, linker, words):
+    """GNU ld makes a reference of it, and that is wrapped."""
+    assemble_all(lab, WRAPPED)
+    lab.sh("gcc-ar rcs lib-wrapper.a wrapper.o && gcc-ar rcs lib-plain.a plain.o")
+    agree(lab, linker, f"--wrap=s start.o {words}")
