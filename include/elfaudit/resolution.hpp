@@ -91,7 +91,9 @@ struct Unresolved {
   bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
   bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
   bool local = false;        ///< local symbols, which nothing else can define
-  SymbolId library{};        ///< the definition in a shared object, of which `option` needs an address in the program
+  /// The definition in a shared object, of which `option` needs an address in the program; of gold also what a reference
+  /// that is not of default visibility means: it is content with a copy in the program.
+  SymbolId library{};
   std::vector<std::string> remarks{};  ///< what else there is to say of it
   std::vector<Supplier> suppliers{};   ///< the best first; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false also where that is not judged

@@ -877,6 +877,7 @@ void GoldLink::collect_unresolved() {
     name.hidden = known.is.visibility != Visibility::Default;
     name.in_library = known.in_library;
     name.not_local = !is_called_undefined(known);
+    if (known.is.shared && !known.undefined() && job_.output == OutputKind::Executable) name.library = known.is.at;
     name.references.push_back({at, {}, 0});
   });
   collect_operands(names);

@@ -558,8 +558,10 @@ bool makes_program_hold(const RelocationLink& link, RelocationClass what, const 
   if (what == Call || what == ShortBranch) return linker.calls_make_stand_ins;
   if (!asks_for_address(what) || !(target.is_function() || link.policy.copies)) return false;
   const bool writes = section.writable || (linker.notext_is_writable && link.policy.text == false);
-  if (linker.values_of_copies_alone)
-    return !writes && !target.is_function() && target.type != SymbolType::NoType && target.has_size;
+  if (linker.values_of_copies_alone) {
+    const bool left_to_loader = what == Word && link.pic();
+    return !writes && !left_to_loader && !target.is_function() && target.type != SymbolType::NoType && target.has_size;
+  }
   if (!writes) return true;
   if (linker.holds_what_is_short) return what != Word && what != DistanceWord;
   return target.is_function() && what != Word;

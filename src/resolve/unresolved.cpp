@@ -615,8 +615,10 @@ class Settler {
   /// Rule 11. Where the machine's relocations aren't known, any use may be one.
   bool is_held(const Unresolved& name) {
     if (linker_.forces_held_names && job_.relocations.noinhibit_exec) return true;
-    RelocationLink link{&linker_, RelocationRules::None, RelocationLink::Output::Program, job_.relocations};
-    if (job_.output == OutputKind::SharedObject) link.output = RelocationLink::Output::SharedObject;
+    using Output = RelocationLink::Output;
+    RelocationLink link{&linker_, RelocationRules::None, job_.pie ? Output::PieProgram : Output::Program,
+                        job_.relocations};
+    if (job_.output == OutputKind::SharedObject) link.output = Output::SharedObject;
     RelocationTarget target;
     target.place = RelocationTarget::Place::Library;
     target.type = symbol(name.library).type;

@@ -51,6 +51,7 @@ SYMBOLS = {
     "library-variable": (variable(G), "", True),
     "library-constant": (variable(G).replace('.data.x,"aw"', '.rodata.x,"a"'), "", True),
     "library-weak": (variable(".weak x\n"), "", True),
+    "library-hidden-reference": (variable(G), ".hidden x\n", True),
     "library-function-hidden-reference": (function(G), ".hidden x\n", True),
     "library-function": (function(G), "", True),
     "library-protected": (variable(G + ".protected x\n"), "", True),
