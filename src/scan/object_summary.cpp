@@ -500,7 +500,7 @@ class FactsReader : ObjectTables {
     return true;
   }
 
-  /// What can't be read so is no reason to give the object up.
+  /// False where they can't be read so; the object is not given up for that.
   bool read_relocations() {
     std::uint64_t end = 0;
     for (std::uint64_t index = 1; index < count_; ++index) {
