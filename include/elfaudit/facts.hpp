@@ -81,8 +81,9 @@ struct VersionNeed {
   bool weak = false;  ///< VER_FLG_WEAK: the loader accepts its absence
 };
 
-/// Which relocations of a relocatable object there are: mostly enough to know that none of them is refused. The types
-/// are bits of their numbers; those of read-only and of writable sections that are loaded.
+/// The kinds of relocations that a relocatable object has in sections that are loaded: mostly enough to see that a linker
+/// takes all of them. [0] is of read-only sections, [1] of writable ones; the bit `1 << type` is set for a type that
+/// occurs (psABI of the machine, "Relocation Types"); with types from 64 on nothing is known.
 struct RelocationKinds {
   bool known = false;           ///< else the object has to be asked
   bool crosses_groups = false;  ///< one names a local symbol of a COMDAT group from outside of it, not for debugging

@@ -197,10 +197,11 @@ class HashedNames {
   int shift_ = 0;
 };
 
-/// Whose ObjectFacts::relocations are read.
+/// Of which objects ObjectFacts::relocations is filled in.
 enum class RelocationsOf : std::uint8_t { Nothing, ObjectsWithGroups, Everything };
 
-/// Of a link command's. A program loaded at a fixed place takes nearly all, but for what groups lose.
+/// What a link command's audit asks: in a program loaded at a fixed address nearly every relocation is accepted, but those
+/// that name what a dropped COMDAT group defined.
 inline RelocationsOf relocations_to_read(const LinkJob& job) {
   const bool fixed = job.output == OutputKind::Executable && !job.pie;
   return fixed ? RelocationsOf::ObjectsWithGroups : RelocationsOf::Everything;
