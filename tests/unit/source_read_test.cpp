@@ -236,6 +236,112 @@ TEST_F(SourceRead, OtherTextInAFile) {
   EXPECT_TRUE(edited.readings[1].definitions.empty());
 }
 
+/// A reading again by its log, and one without it, as "file:line is_inline extern_c" of each definition and declaration.
+class SourceReadAgain : public SourceRead {
+ protected:
+  std::pair<std::string, std::string> both(const std::map<std::string, std::string>& edited) {
+    TranslationUnit unit;
+    unit.source = "a.cpp";
+    unit.folder = folder_.path();
+    unit.options.emplace();
+    const std::vector<Name> names = {*name_of_symbol("x", Name::Kind::Variable)};
+    TranslationUnit as_read;
+    read_definitions(unit, names, &as_read);
+    std::map<std::string, std::string> texts;
+    for (const auto& [file, text] : edited) texts[folder_.path() + "/" + file] = text;
+    const std::string by_log = text_of(reread(as_read, names, texts));
+    as_read.includes = nullptr;
+    return {by_log, text_of(reread(as_read, names, texts))};
+  }
+
+ private:
+  std::string text_of(const Rereading& rereading) const {
+    std::string text;
+    for (const auto* found : {&rereading.readings[0].definitions, &rereading.readings[0].declarations})
+      for (const Definition& one : *found)
+        text += one.at.file.substr(folder_.path().size() + 1) + ":" + std::to_string(one.at.line) +
+                (one.is_inline ? " inline" : "") + (one.in_extern_c ? " C" : "") + (one.has_initialiser ? " =" : "") +
+                "\n";
+    return text;
+  }
+};
+
+TEST_F(SourceReadAgain, IsTheSameByItsLog) {
+  struct Case {
+    const char* what;
+    std::map<std::string, std::string> files;
+    std::string x_h;  ///< the edited text
+    std::string found;
+  };
+  const std::vector<Case> cases = {
+      {"a macro of another header",
+       {{"a.cpp", "#include \"m.h\"\n#include \"x.h\"\n"},
+        {"m.h", "#define API extern\nint y;\n"},
+        {"x.h", "int x;\n"}},
+       "API int x;\n",
+       "x.h:1\n"},
+      {"one that is undefined again, and one that is kept",
+       {{"a.cpp", "#include \"m.h\"\n#include \"u.h\"\n#include \"x.h\"\n"},
+        {"m.h", "#define API inline\n#define IN inline\n"},
+        {"u.h", "#pragma push_macro(\"IN\")\n#undef API\n#define IN\n#pragma pop_macro(\"IN\")\n"},
+        {"x.h", "#ifndef API\nint x;\n#endif\n"}},
+       "#ifndef API\nIN int x;\n#endif\n",
+       "x.h:2 inline\n"},
+      {"braces of two headers",
+       {{"a.cpp", "#include \"begin.h\"\n#include \"x.h\"\n#include \"end.h\"\n"},
+        {"begin.h", "extern \"C\" {\n"},
+        {"end.h", "}\n"},
+        {"x.h", "int x;\n"}},
+       "extern int x;\nint x;\n",
+       "x.h:2 C\nx.h:1 C\n"},
+      {"an initialiser in a file of its own",
+       {{"a.cpp", "#include \"x.h\"\n"}, {"x.h", "int x =\n#include \"value.inc\"\n;\n"}, {"value.inc", "3\n"}},
+       "inline int x =\n#include \"value.inc\"\n;\n",
+       "x.h:1 inline =\n"},
+      {"a list that defines it",
+       {{"a.cpp", "#include \"x.h\"\n"},
+        {"x.h", "#define X(n) int n;\n#include \"list.inc\"\n"},
+        {"list.inc", "X(y)\nX(x)\n"}},
+       "/* */\n#define X(n) int n;\n#include \"list.inc\"\n",
+       "list.inc:2\n"},
+      {"another condition, so another #include",
+       {{"a.cpp", "#include \"x.h\"\n"},
+        {"x.h", "#if 0\n#include \"y.h\"\n#endif\nint x;\n"},
+        {"y.h", "#define API inline\n"}},
+       "#if 1\n#include \"y.h\"\n#endif\nAPI int x;\n",
+       "x.h:4 inline\n"},
+      {"a second #include of a guarded header",
+       {{"a.cpp", "#include \"m.h\"\n#include \"x.h\"\n"},
+        {"m.h", "#pragma once\n#define API inline\n"},
+        {"x.h", "#include \"m.h\"\nint x;\n"}},
+       "#include \"m.h\"\nAPI int x;\n",
+       "x.h:2 inline\n"},
+  };
+  for (const Case& one : cases) {
+    for (const auto& [file, text] : one.files) folder_.write(file, text);
+    const auto [by_log, without] = both({{"x.h", one.x_h}});
+    EXPECT_EQ(by_log, one.found) << one.what;
+    EXPECT_EQ(without, one.found) << one.what;
+  }
+}
+
+TEST_F(SourceReadAgain, LeavesOutWhatNoEditTouches) {
+  folder_.write("a.cpp", "#include \"m.h\"\n#include \"x.h\"\n");
+  folder_.write("m.h", "#define API inline\nvoid y();\n");
+  folder_.write("x.h", "int x;\n");
+  TranslationUnit unit, as_read;
+  unit.source = "a.cpp";
+  unit.folder = folder_.path();
+  unit.options.emplace();
+  const std::vector<Name> names = {*name_of_symbol("x", Name::Kind::Variable)};
+  read_definitions(unit, names, &as_read);
+  folder_.write("m.h", "#define API static\nint x;\n");
+  const Rereading again = reread(as_read, names, {{folder_.path() + "/x.h", "API int x;\n"}});
+  ASSERT_EQ(again.readings[0].definitions.size(), 1U);
+  EXPECT_TRUE(again.readings[0].definitions[0].is_inline);
+  EXPECT_EQ(again.files, as_read.came_to);
+}
+
 TEST(SourceReadPreprocessed, ChainAndSite) {
   const test::TempDir folder;
   folder.write("a.cpp", "\n#include <b.h>\nint x;\n");

@@ -135,7 +135,8 @@ std::string Condition::include_operand(bool& quoted) {
     if (!name.empty()) return preprocessor_.raw().is(')') ? std::string(name.substr(1, name.size() - 2)) : "";
   }
   std::string text;
-  for (Token token = preprocessor_.next(); token.kind != Kind::End && !token.is(')'); token = preprocessor_.next()) {
+  for (Token token = preprocessor_.expanded(); token.kind != Kind::End && !token.is(')');
+       token = preprocessor_.expanded()) {
     if ((token.flags & Token::Space) != 0 && !text.empty()) text += ' ';
     text += token.text;
   }
@@ -212,7 +213,7 @@ void Condition::collect_name(const Token& token) {
 
 void Condition::collect() {
   for (;;) {
-    const Token token = preprocessor_.next();
+    const Token token = preprocessor_.expanded();
     if (token.kind == Kind::End) break;
     if (token.kind == Kind::Mark) continue;
     if (tokens_.size() >= kMostTokensOfCondition) return doubt("a condition is too long");

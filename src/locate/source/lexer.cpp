@@ -167,6 +167,18 @@ void FileStore::forget_reading() {
   }
 }
 
+bool FileStore::is_at(std::uint32_t file, const std::string& path) const {
+  struct stat st {};
+  if (!get_status(path, st, Level::Identity)) return false;
+  const auto found = by_inode_.find(inode_of(st));
+  return found != by_inode_.end() && found->second == file;
+}
+
+bool FileStore::is_edited(const std::string& spelled) const {
+  struct stat st {};
+  return !edited_.empty() && get_status(spelled, st, Level::Identity) && edited_.contains(inode_of(st));
+}
+
 bool FileStore::is_open(const std::string& spelled) const {
   struct stat st {};
   return get_status(spelled, st, Level::Identity) && by_inode_.contains(inode_of(st));

@@ -67,6 +67,10 @@ class FileStore {
   void forget_reading();
   /// Has a file with #pragma once the same text? gcc takes such copies of one age for one file, and reads one of them.
   bool is_copy_of_once(std::uint32_t file) const;
+  /// Is it that file which the normal path leads to? Behind a symbolic link ".." leads elsewhere.
+  bool is_at(std::uint32_t file, const std::string& path) const;
+  /// Has it another text here than on the disk?
+  bool is_edited(const std::string& spelled) const;
   /// Was that file opened, by whatever name?
   bool is_open(const std::string& spelled) const;
 

@@ -59,7 +59,7 @@ Token Preprocessor::raw() {
   return from_file();
 }
 
-Token Preprocessor::next() {
+Token Preprocessor::expanded() {
   for (;;) {
     if (stopped_) return {};
     Token token = raw();
@@ -88,7 +88,7 @@ void Preprocessor::pragma_operator() {
   in_pragma_ = true;
   std::string_view operand;
   unsigned depth = 0;
-  for (Token token = next(); token.kind != Kind::End; token = next()) {
+  for (Token token = expanded(); token.kind != Kind::End; token = expanded()) {
     if (token.is(')') && depth-- == 0) break;
     if (token.is('(')) ++depth;
     if (token.kind == Kind::String) operand = token.text;
@@ -230,7 +230,7 @@ Preprocessor::Tokens Preprocessor::expand_argument(const Tokens& argument) {
   contexts_.push_back(std::move(context));
   const std::size_t height = contexts_.size();
   Tokens result;
-  for (Token token = next(); token.kind != Kind::End; token = next()) result.push_back(token);
+  for (Token token = expanded(); token.kind != Kind::End; token = expanded()) result.push_back(token);
   expanded_at_once_ += result.size();
   // Stopped in the middle: what is above the barrier is still there.
   while (contexts_.size() >= height) pop_context();

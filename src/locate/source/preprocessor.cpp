@@ -10,10 +10,10 @@
 #include "support/limits.hpp"
 
 namespace elfaudit::source {
-namespace {}  // namespace
 
 Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names,
-                           std::unordered_set<std::string> wanted, const std::string* system_macros)
+                           std::unordered_set<std::string> wanted, const std::string* system_macros,
+                           const IncludeLog* log)
     : files_(files),
       names_(names),
       search_(unit, files),
@@ -22,7 +22,8 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       compiler_(unit.compiler),
       options_known_(unit.options.has_value()),
       given_macros_(system_macros),
-      keeps_order_(unit.keeps_order && system_macros == nullptr) {
+      keeps_order_(unit.keeps_order && system_macros == nullptr && log == nullptr) {
+  if (log != nullptr) replay_.emplace(*log, files);
   for (const std::string& name : wanted_) wanted_lengths_.set(std::min<std::size_t>(name.size(), 63));
   frames_.reserve(limits::kIncludeDepth + 1);
   const std::string path = normal_path(unit.source, unit.folder);
@@ -165,6 +166,7 @@ bool Preprocessor::leave_file() {
   Frame& frame = frames_.back();
   if (!frame.open.empty()) doubt_everything("a conditional has no #endif in " + files_[frame.file].path);
   if (frame.guard == Frame::Guard::After) files_[frame.file].guard = frame.guard_name;
+  if (frame.recorded) recorder_->leave();
   frames_.pop_back();
   return !frames_.empty();
 }
@@ -423,6 +425,7 @@ bool Preprocessor::read_parameters(Frame& frame, Macro& macro, std::vector<std::
 }
 
 void Preprocessor::define(Frame& frame) {
+  const std::size_t begin = frame.lexer.position();
   const Token name = frame.lexer.next();
   if (!name.is_name() || word_of(name) == Word::Defined) return;
   if (macros_.size() >= MacroTable::kMost) return stop("too many macros");
@@ -453,6 +456,7 @@ void Preprocessor::define(Frame& frame) {
     token.flags &= macro.body.empty() ? 0 : Token::Space;
     macro.body.push_back(token);
   }
+  if (recorder_) recorder_->note_macro("#define", files_[frame.file].view(begin, to));
   macro.text = files_[frame.file].view(from, to);
   macro.text.remove_prefix(std::min(macro.text.find_first_not_of(" \t"), macro.text.size()));
   macro.doubt = doubt_here();
@@ -478,6 +482,7 @@ void Preprocessor::define(Frame& frame) {
 void Preprocessor::undefine(Frame& frame) {
   const Token name = frame.lexer.next();
   if (!name.is_name()) return;
+  if (recorder_) recorder_->note_macro("#undef ", name.text);
   macros_.undefine(name.id);
   if (const Doubt doubt = doubt_here(); doubt != 0) maybe_defined_[name.id] = doubt;
 }
@@ -499,6 +504,7 @@ void Preprocessor::save_macro(Lexer& lexer) {
   const Token string = lexer.next();
   if (!open.is('(') || string.kind != Kind::String || string.text.size() < 3 || string.text.front() != '"') return;
   const std::uint32_t name = names_.intern(keep(std::string(string.text.substr(1, string.text.size() - 2))));
+  if (recorder_) recorder_->note_macro("#pragma ", std::string(what.text) + "(" + std::string(string.text) + ")");
   std::vector<Macro*>& saved = saved_macros_[name];
   if (what.text == "push_macro") {
     saved.push_back(macros_.find(name));
@@ -513,7 +519,7 @@ std::string Preprocessor::include_operand(Frame& frame) {
   if (const std::string_view name = frame.lexer.header_name(); !name.empty()) return std::string(name);
   const bool was_marking = std::exchange(marking_, false);
   std::string text;
-  for (Token token = next(); token.kind != Kind::End; token = next()) {
+  for (Token token = expanded(); token.kind != Kind::End; token = expanded()) {
     if ((token.flags & Token::Space) != 0 && !text.empty()) text += ' ';
     text += token.text;
     if (token.kind == Kind::String || token.is('>')) break;
@@ -598,9 +604,12 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   frame.lexer.leave_line();
   const Spot at{asking, line};
   if (operand.empty()) {
+    if (recorder_) recorder_->give_up();
     note_include(Asked::How::Unread, at, {});
     return doubt_everything("an #include was not understood in " + files_[frame.file].path);
   }
+  if (replay_) return include_again(operand, at);
+  if (recorder_) recorder_->ask(operand);
   if (std::find(unit_->unread.begin(), unit_->unread.end(), operand) != unit_->unread.end())
     return unread_others_.push_back(operand);
   const std::string name = operand.substr(1, operand.size() - 2);
@@ -626,7 +635,25 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
     asked_.back().beside = found.beside;
     asked_.back().guessed_in = found.guessed_in;
   }
+  const std::size_t around = frames_.size();
   enter_file(found.file, asking, line, found.directory);  // `frame` may be gone
+  if (!recorder_ || frames_.size() == around) return;
+  recorder_->enter(file.path, found.directory);
+  frames_.back().recorded = true;
+  if (!files_.is_at(found.file, file.path)) recorder_->give_up();
+}
+
+/// As the log has it. Of a file that is left out the macros are entered.
+void Preprocessor::include_again(const std::string& operand, const Spot& at) {
+  const IncludeStep* step = replay_->next(operand);
+  if (step == nullptr) return stop("the log has another #include");
+  if (step->path.empty()) return;
+  const std::optional<std::string_view> macros = replay_->leave_out(*step);
+  if (macros && macros->empty()) return;
+  const std::uint32_t file = macros ? files_.add(make_text(step->path, *macros)) : files_.open(step->path, step->path);
+  if (file != FileStore::kNone) return enter_file(file, at.inclusion, at.line, step->directory);
+  replay_->diverge();
+  stop("a file of the log is gone");
 }
 
 Clause& Preprocessor::add_clause(Frame& frame, Conditional& conditional, const Token& hash) {

@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "locate/source/include_log.hpp"
 #include "locate/source/include_search.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/source/predefined.hpp"
@@ -27,10 +28,15 @@ class Preprocessor : public TokenSource {
   /// Keeps references. `wanted`: texts of the names whose definitions are looked for; when a group that is skipped on
   /// doubtful grounds has one in it, that is a doubt about it.
   /// `system_macros`: what another reading's system_macros() says; the system's headers are not read then.
+  /// `log`: of another reading, which this one repeats as far as edits can matter.
   Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names, std::unordered_set<std::string> wanted,
-               const std::string* system_macros = nullptr);
+               const std::string* system_macros = nullptr, const IncludeLog* log = nullptr);
 
-  Token next() override;
+  Token next() override {
+    const Token token = expanded();
+    if (recorder_) recorder_->note(token);
+    return token;
+  }
 
   const std::vector<Inclusion>& inclusions() const { return inclusions_; }
   const std::vector<Conditional>& conditionals() const { return conditionals_; }
@@ -103,6 +109,11 @@ class Preprocessor : public TokenSource {
   const std::vector<Asked>& asked() const { return asked_; }
   const std::vector<Met>& met() const { return met_; }
   bool stopped() const { return stopped_; }
+  /// The reading's log, from its beginning on. Before the first token.
+  void record() { recorder_.emplace(wanted_); }
+  /// Null when it was not recorded, or can't be repeated.
+  std::shared_ptr<const IncludeLog> log() { return recorder_ && !stopped_ ? recorder_->finish() : nullptr; }
+  bool left_log() const { return replay_ && replay_->has_diverged(); }
   IncludeSearch& search() { return search_; }
   /// Why a file may have been included before the place where it was; 0: it wasn't.
   Doubt doubt_of_first(std::uint32_t file) const {
@@ -158,6 +169,7 @@ class Preprocessor : public TokenSource {
     std::uint32_t guard_index = 0;                     ///< in conditionals_
     Doubt guard_doubt = 0;                             ///< of its condition
     const std::set<std::uint32_t>* watched = nullptr;  ///< lines
+    bool recorded = false;
   };
   void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
   void note_order(std::uint32_t file);
@@ -175,6 +187,7 @@ class Preprocessor : public TokenSource {
   void undefine(Frame& frame);
   void pragma(Frame& frame);
   void include(Frame& frame, Word how, std::uint32_t line);
+  void include_again(const std::string& operand, const Spot& at);
   std::string include_operand(Frame& frame);
   bool is_known_by_order(const IncludeRequest& request, std::uint32_t file);
   void report_include(const Included& found, const std::string& operand);
@@ -228,6 +241,7 @@ class Preprocessor : public TokenSource {
   };
   using Tokens = std::vector<Token>;
   static constexpr std::size_t kMostExpandedAtOnce = 4U << 20;  // tokens
+  Token expanded();
   Token raw();
   void pop_context();
   void pragma_operator();
@@ -279,6 +293,8 @@ class Preprocessor : public TokenSource {
   std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read
   bool list_has_order_ = true;
   bool left_list_ = false;
+  std::optional<IncludeRecorder> recorder_;
+  std::optional<IncludeReplay> replay_;
   std::unordered_map<std::uint32_t, std::set<std::uint32_t>> watched_;  ///< lines by file
   std::vector<Asked> asked_;
   std::vector<Met> met_;

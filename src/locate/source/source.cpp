@@ -16,10 +16,13 @@
 #include <vector>
 
 #include "locate/source/certainty.hpp"
+#include "locate/source/include_log.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/source/parser.hpp"
 #include "locate/source/predefined.hpp"
 #include "locate/source/preprocessor.hpp"
+#include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
@@ -608,15 +611,18 @@ class MarkerOrigins : public Origins {
 class UnitReader {
  public:
   UnitReader(const TranslationUnit& unit, FileStore& files, const std::vector<Name>& wanted,
-             const std::string* system_macros = nullptr)
+             const std::string* system_macros = nullptr, const IncludeLog* log = nullptr)
       : unit_(unit),
         files_(files),
         wanted_(wanted),
         names_(new_names()),
-        preprocessor_(unit, files, names_, last_parts(wanted), system_macros) {
+        preprocessor_(unit, files, names_, last_parts(wanted), system_macros, log) {
     files.forget_reading();
     preprocessor_.follow_list();
-    if (system_macros == nullptr) preprocessor_.watch(sites_of(wanted));
+    if (system_macros == nullptr && log == nullptr) {
+      preprocessor_.watch(sites_of(wanted));
+      preprocessor_.record();
+    }
     parsed_ = Parser(preprocessor_, names_, wanted, unit.language).run();
   }
 
@@ -627,6 +633,9 @@ class UnitReader {
   bool leaves_order() { return preprocessor_.lists_system_headers() && !kept_order(); }
 
   std::string system_macros() const { return preprocessor_.system_macros(); }
+
+  std::shared_ptr<const IncludeLog> log() { return preprocessor_.log(); }
+  bool left_log() const { return preprocessor_.left_log(); }
 
   /// Those that were read, each once.
   std::vector<std::string> files() const {
@@ -845,6 +854,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     const bool keeps_order = !unit.options && reader->kept_order();
     first = reader->finish();
     absolute.came_to = reader->files();
+    if (as_read != nullptr) absolute.includes = reader->log();
     absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
   const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };
@@ -858,17 +868,34 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   return std::move(first.readings);
 }
 
+namespace {
+
+/// Was each of the names looked for then, and do the edits leave alone what decides what is read?
+bool can_follow_log(const TranslationUnit& unit, const std::vector<Name>& names,
+                    const std::map<std::string, std::string>& edited) {
+  return unit.includes != nullptr &&
+         std::ranges::all_of(names, [&](const Name& name) { return unit.includes->names.contains(last_part(name)); }) &&
+         std::ranges::all_of(edited, [](const auto& edit) {
+           const std::optional<std::string> before = read_whole(edit.first, limits::kSourceBytes);
+           return before && has_same_directives(*before, edit.second);
+         });
+}
+
+}  // namespace
+
 Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
                  const std::map<std::string, std::string>& edited) {
   if (names.empty()) return {};
   const TranslationUnit absolute = unit_with_absolute_folder(unit);
-  FileStore files(edited);
-  UnitReader reader(absolute, files, names);
-  UnitReading first = reader.finish();
-  Rereading result;
-  result.files = reader.files();
-  result.readings = std::move(first.readings);
-  return result;
+  const auto read = [&](const IncludeLog* log) -> std::optional<Rereading> {
+    FileStore files(edited);
+    UnitReader reader(absolute, files, names, nullptr, log);
+    if (reader.left_log()) return std::nullopt;
+    return Rereading{reader.finish().readings, log != nullptr ? unit.came_to : reader.files()};
+  };
+  std::optional<Rereading> result;
+  if (can_follow_log(unit, names, edited)) result = read(unit.includes.get());
+  return result ? *std::move(result) : *read(nullptr);
 }
 
 Reading read_definitions(const TranslationUnit& unit, const Name& name) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace elfaudit::source {
 
 enum class Language : std::uint8_t { C, Cxx, Cuda };
 enum class Compiler : std::uint8_t { Gcc, Clang, Nvcc };
+
+struct IncludeLog;
 
 /// One compile, as its command and its depfile describe it. Relative paths are relative to `folder`.
 struct TranslationUnit {
@@ -62,7 +65,9 @@ struct TranslationUnit {
   /// For which it was compiled; unknown: taken for 64-bit x86.
   Machine machine{};
 
-  std::vector<std::string> came_to;  ///< files that a reading came to, absolute; once read_definitions() has left it
+  // Once read_definitions() has left it:
+  std::vector<std::string> came_to;            ///< files that a reading came to, absolute
+  std::shared_ptr<const IncludeLog> includes;  ///< what its #includes were; null: not known any more
 
   /// Neither the command nor all files are known.
   bool is_known_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
@@ -203,7 +208,8 @@ struct Rereading {
   std::vector<std::string> files;  ///< that were read, absolute
 };
 
-/// `unit`: as read_definitions() has left it. `edited`: texts by absolute path, in the place of what the files hold.
+/// `unit`: as read_definitions() has left it. `edited`: texts by absolute path, in the place of what the files hold. Where
+/// they change no directive, only these files are read, and those that name what is looked for; see include_log.hpp.
 Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
                  const std::map<std::string, std::string>& edited);
 
