@@ -538,6 +538,7 @@ std::vector<Answer> answer(const ObjectFacts& object, const std::vector<Definiti
 }
 
 constexpr std::uint64_t kCostOfDebugInfo = 8;  // to read it, against reading the same bytes' symbols
+constexpr std::uint64_t kCostOfSources = 32;   // with all that they include
 
 /// One object to open, and the sites that wait for it.
 struct Question {
@@ -708,7 +709,7 @@ WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<In
                        LocateContext& context) {
   std::vector<Question> questions = collect_questions(sites, inputs);
   std::uint64_t size = 0;
-  for (const Question& question : questions) size += question.object->origin.size * kCostOfDebugInfo;
+  for (const Question& question : questions) size += question.object->origin.size * kCostOfSources;
   for_each_file(questions.size(), size, [&](std::size_t i) {
     Question& question = questions[i];
     progress_step();
