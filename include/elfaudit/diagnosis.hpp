@@ -63,7 +63,8 @@ struct DiagnosedLink {
 struct Diagnosis {
   std::vector<DiagnosedError> errors;  ///< by line
   std::vector<DiagnosedLink> links;    ///< by line
-  bool whole = true;                   ///< false: only the end of a log that is too long was read
+  bool whole = true;                   ///< false: only a part of a log that is too long was read
+  std::string beyond{};                ///< the limit that it is beyond then: "the number of lines"
   std::vector<Finding> findings;       ///< about the log's commands themselves, independent of its errors
 };
 

@@ -91,9 +91,10 @@ bool for_each_line(std::string_view log, const Take& take) {
 }
 
 /// Of too many the last ones: that is where a build says what it failed of.
-std::vector<Line> cut_lines(std::string_view log, bool& whole) {
+std::vector<Line> cut_lines(std::string_view log, std::string_view& beyond) {
   std::size_t count = 0;
-  whole = for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; }) && count <= limits::kLogLines;
+  if (!for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; })) beyond = "the length of a line";
+  if (count > limits::kLogLines) beyond = "the number of lines";
   std::size_t to_skip = count - std::min(count, limits::kLogLines);
   std::vector<Line> lines;
   lines.reserve(count - to_skip);
@@ -304,7 +305,7 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
 
 CleanLog clean_log(std::string_view log) {
   CleanLog clean;
-  std::vector<Line> lines = cut_lines(log, clean.whole);
+  std::vector<Line> lines = cut_lines(log, clean.beyond);
   for (const Layer& layer : kLayers) strip(lines, layer);
 
   std::map<std::string, std::size_t> number_of;
@@ -463,7 +464,7 @@ class CommandReader {
   explicit CommandReader(std::span<const LogLine> lines) : lines_(lines) {}
 
   std::vector<LogCommand> read() {
-    while (at_ < lines_.size() && commands_.size() < limits::kLogCommands) take_line();
+    while (at_ < lines_.size() && commands_.size() <= limits::kLogCommands) take_line();
     return std::move(commands_);
   }
 
@@ -776,18 +777,21 @@ class LogBuilder {
 
 BuildLog read_build_log(std::string_view text) {
   const CleanLog clean = clean_log(text);
-  bool whole = clean.whole;
+  std::string_view beyond = clean.beyond;
   LogBuilder builder;
   LogArchList arch_list;
   for (const LogStream& stream : clean.streams) {
     std::vector<LogCommand> commands = find_log_commands(stream.lines);
     std::vector<LogError> errors = find_log_errors(stream.lines);
     read_arch_list(stream.lines, arch_list);
-    whole = whole && commands.size() < limits::kLogCommands && errors.size() < limits::kLogErrors;
+    if (commands.size() > limits::kLogCommands) beyond = "the number of commands";
+    if (errors.size() > limits::kLogErrors) beyond = "the number of errors";
+    commands.resize(std::min(commands.size(), limits::kLogCommands));
+    errors.resize(std::min(errors.size(), limits::kLogErrors));
     builder.add(std::move(commands), std::move(errors));
   }
   BuildLog log = builder.take();
-  log.whole = whole;
+  log.beyond = beyond;
   log.arch_list = std::move(arch_list);
   return log;
 }

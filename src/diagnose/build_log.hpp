@@ -28,7 +28,8 @@ struct LogStream {
 
 struct CleanLog {
   std::vector<LogStream> streams;
-  bool whole = true;  ///< false: of over four million lines only the last were read, or a line was cut
+  /// The limit that it is beyond, "the number of lines": of too many only the last were read. Empty: none.
+  std::string_view beyond{};
 };
 
 /// What goes: escape sequences (ECMA-48); text before a carriage return becomes a line of its own; then time stamps
@@ -134,7 +135,7 @@ struct BuildLog {
   std::vector<LogCommand> commands;  ///< by line; one that the log shows again (docker's summary, ninja's FAILED) once
   std::vector<LogError> errors;      ///< by line, each once for its command
   LogArchList arch_list;             ///< TORCH_CUDA_ARCH_LIST
-  bool whole = true;                 ///< false: it has more lines, commands or errors than are read
+  std::string_view beyond{};         ///< the limit that it is beyond: of lines, commands or errors; empty: none
 };
 
 /// Any text is a log; one without commands and errors gives an empty result.

@@ -680,7 +680,8 @@ std::vector<Finding> flag_findings(const BuildLog& log) {
 
 Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   Diagnosis result;
-  result.whole = log.whole;
+  result.beyond = log.beyond;
+  result.whole = log.beyond.empty();
   std::vector<RootError> errors = root_errors(log);
   CommandFolders folders(options.folder);
   result.links = audit_links(errors, log, options, folders);

@@ -272,8 +272,8 @@ std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options
       out +=
           fitted(fmt::format("note: the link in log line {}: {}", link.command_line, note), 0, options.columns) + "\n";
   if (!diagnosis.whole)
-    out +=
-        "note: the log was not read whole: of more than 4,194,304 lines only the last are read, and of a line 4 MiB\n";
+    out += fmt::format("note: not all of the log was read: it is beyond the limit on {} (elfaudit --limits)\n",
+                       diagnosis.beyond);
   return out + fitted(summary(diagnosis), 0, options.columns) + "\n";
 }
 

@@ -502,7 +502,7 @@ bool may_be_message(std::string_view text) {
 
 std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
   Reader reader;
-  for (std::size_t at = 0; at < lines.size() && reader.errors.size() < limits::kLogErrors;) {
+  for (std::size_t at = 0; at < lines.size() && reader.errors.size() <= limits::kLogErrors;) {
     reader.lines = lines.subspan(at);
     if (!may_be_message(reader.text())) {
       reader.included_from.clear();

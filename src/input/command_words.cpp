@@ -2,6 +2,8 @@
 
 #include "input/command_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -168,9 +170,11 @@ class Expansion {
 
  private:
   bool add_file(const std::string& path) {
-    if (std::find(open_.begin(), open_.end(), path) != open_.end() || open_.size() == limits::kResponseFileDepth) {
+    if (std::find(open_.begin(), open_.end(), path) != open_.end())
       throw UsageError("response file @" + path + " includes itself");
-    }
+    if (open_.size() == limits::kResponseFileDepth)
+      throw UsageError(fmt::format("response file @{}: these nest more than {} deep (elfaudit --limits)", path,
+                                   limits::kResponseFileDepth));
     const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
     if (!text) {
       const ProbedKind kind = probe_file(path).kind;
@@ -185,7 +189,9 @@ class Expansion {
   }
 
   void keep(const std::string& word) {
-    if (out_.size() == limits::kResponseFileWords) throw UsageError("too many words in response files");
+    if (out_.size() == limits::kResponseFileWords)
+      throw UsageError(
+          fmt::format("more than {} words in response files (elfaudit --limits)", limits::kResponseFileWords));
     out_.push_back(word);
   }
 

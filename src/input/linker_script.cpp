@@ -2,6 +2,8 @@
 
 #include "input/linker_script.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -172,7 +174,13 @@ std::optional<std::string_view> ScriptLexer::braced() {
 
 using Kind = ScriptStatement::Kind;
 
-struct ScriptError {};
+struct ScriptError {
+  std::string what = "syntax error";
+};
+
+ScriptError too_deep() {
+  return {fmt::format("parentheses nest more than {} deep (elfaudit --limits)", limits::kExpressionDepth)};
+}
 
 bool is_assignment_operator(const ScriptToken& token) {
   return token.kind == ScriptToken::Kind::Punctuation &&
@@ -267,9 +275,9 @@ class ScriptParser {
   LinkerScript parse() {
     try {
       while (lexer_.peek(ScriptMode::Statement).kind != ScriptToken::Kind::End) statement();
-    } catch (const ScriptError&) {
+    } catch (const ScriptError& error) {
       script_.statements.clear();
-      script_.error = "line " + std::to_string(lexer_.line()) + ": syntax error";
+      script_.error = "line " + std::to_string(lexer_.line()) + ": " + error.what;
     }
     return std::move(script_);
   }
@@ -486,7 +494,7 @@ class ScriptParser {
 
   /// The files of INPUT() and GROUP() up to the closing parenthesis.
   void file_list(bool as_needed, int depth) {
-    if (depth == limits::kExpressionDepth) throw ScriptError();
+    if (depth == limits::kExpressionDepth) throw too_deep();
     if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw ScriptError();
     for (;;) {
       const ScriptToken token = next(ScriptMode::FileList);
@@ -594,7 +602,7 @@ class ScriptParser {
 
   /// With operators between them; which of these binds first does not matter here.
   void operands(Assignment& made) {
-    if (++nested_ > limits::kExpressionDepth) throw ScriptError();
+    if (++nested_ > limits::kExpressionDepth) throw too_deep();
     for (operand(made); is_operator(lexer_.peek(ScriptMode::Expression)); operand(made)) next(ScriptMode::Expression);
     if (lexer_.peek(ScriptMode::Expression).is("?")) {
       next(ScriptMode::Expression);
@@ -674,7 +682,7 @@ class ScriptParser {
 
   /// The first argument of ASSERT(expression, "message"), the second of SEGMENT_START("segment", expression).
   void partly_symbols(std::string_view function, Assignment& made) {
-    if (++nested_ > limits::kExpressionDepth) throw ScriptError();
+    if (++nested_ > limits::kExpressionDepth) throw too_deep();
     next(ScriptMode::Expression);
     if (function == "ASSERT") {
       expression(",", made);

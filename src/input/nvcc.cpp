@@ -61,7 +61,8 @@ class NvWordReader {
       if (word.name == "optf") {
         for (const std::string& file : nv_list(word.value)) add_file(file, depth);
       } else if (out_.size() == limits::kNvlinkOptionWords) {
-        throw UsageError("too many words in option files");
+        throw UsageError(
+            fmt::format("more than {} words in option files (elfaudit --limits)", limits::kNvlinkOptionWords));
       } else {
         out_.push_back(std::move(word));
       }
@@ -102,7 +103,8 @@ class NvWordReader {
   }
 
   void add_file(const std::string& path, std::size_t depth) {
-    if (depth == limits::kNvlinkOptionDepth) throw UsageError("option file " + path + " includes itself");
+    if (depth == limits::kNvlinkOptionDepth)
+      throw UsageError(fmt::format("option file {}: these nest more than {} deep (elfaudit --limits)", path, depth));
     const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
     if (!text) throw UsageError("option file " + path + " can't be read");
     add(split_response(*text), depth + 1);

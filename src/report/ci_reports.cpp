@@ -211,7 +211,9 @@ std::string github_report(const Diagnosis& diagnosis, const ReportOptions& optio
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors)
     out += error.finding ? annotation(*error.finding, options.source_root) : annotation(error);
-  if (!diagnosis.whole) out += command("warning", {}, "elfaudit", "the log was not read whole");
+  if (!diagnosis.whole)
+    out += command("warning", {}, "elfaudit",
+                   "not all of the log was read: it is beyond the limit on " + diagnosis.beyond);
   return out;
 }
 

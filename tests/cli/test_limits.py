@@ -96,6 +96,64 @@ def log_line(lab, n):
     return ["diagnose", "x.log"]
 
 
+def response_file_of_size(lab, n):
+    lab.write("big", "a.o".ljust(n))
+    return ["check", "@big"]
+
+
+def response_words(lab, n):
+    lab.write("many", "-s " * n)
+    return ["check", "--", "ld", "a.o", "@many"]
+
+
+def nvlink_option_files(lab, n):
+    for i in range(1, n):
+        lab.write(f"n{i}", f"--options-file n{i + 1}\n")
+    lab.write(f"n{n}", "-arch=sm_80\n")
+    return ["check", "--", "nvlink", "--options-file", "n1", "a.o", "-o", "x"]
+
+
+def nvlink_words(lab, n):
+    lab.write("many", "-g " * n)
+    return ["check", "--", "nvlink", "-arch=sm_80", "--options-file", "many", "a.o", "-o", "x"]
+
+
+def script_statements(lab, n):
+    lab.write("s", "INPUT(a.o)\n" + "x = 1;\n" * (n - 1))
+    return ["check", "--", "ld", "s"]
+
+
+def script_parentheses(lab, n):
+    lab.write("s", "INPUT(a.o)\nx = " + "(" * n + "1" + ")" * n + ";\n")
+    return ["check", "--", "ld", "s"]
+
+
+def version_script_of_size(lab, n):
+    lab.write("v", "{ global: *; };".ljust(n))
+    return ["check", "--", "ld", "-shared", "a.o", "--version-script=v"]
+
+
+def ninja_of_size(lab, n):
+    text = "#\n" + LINK
+    lab.write("b/build.ninja", text.replace("#", "#" * (n - len(text) + 1)))
+    return ["check", "-p", "b"]
+
+
+def log_of_size(lab, n):
+    lab.write("x.log", ("x" * 1000 + "\n") * (n // 1001) + "x" * (n % 1001))
+    return ["diagnose", "x.log"]
+
+
+def log_lines(lab, n):
+    lab.write("x.log", "x\n" * n)
+    return ["diagnose", "x.log"]
+
+
+def log_commands(lab, n):
+    lab.write("x.log", "".join(f"gcc -c a{i}.c -o a{i}.o\n" for i in range(n)))
+    return ["diagnose", "x.log"]
+
+
 def dynamic_entries(lab, n):
     """Of a library whose dynamic section was moved behind everything else."""
     lab.sh("gcc -shared -nostdlib a.o -o x.so")
@@ -116,25 +174,91 @@ def dynamic_entries(lab, n):
     "name, made, first, says",
     [
         ("ArchiveDepth", archives, 0, "archives are nested too deep to read"),
-        ("ResponseFileDepth", response_files, 0, "response file @r65 includes itself"),
+        ("ResponseFileDepth", response_files, 0, "response file @r65: these nest more than 64 deep"),
+        ("ResponseFileBytes", response_file_of_size, 0, "larger than 64 MiB"),
+        ("ResponseFileWords", response_words, -1, "more than 4194304 words in response files"),
+        ("NvlinkOptionDepth", nvlink_option_files, 0, "option file n17: these nest more than 16 deep"),
+        ("NvlinkOptionWords", nvlink_words, -3, "more than 1048576 words in option files"),
         ("LinkerScriptDepth", scripts, 0, "linker scripts include each other"),
         ("LinkerScriptBytes", script_of_size, 0, "too large for a linker script"),
+        ("LinkerScriptStatements", script_statements, 0, "too many statements in linker scripts"),
+        ("ExpressionDepth", script_parentheses, -1, "line 2: parentheses nest more than 100 deep"),
+        ("VersionScriptBytes", version_script_of_size, 0, "too large for a version script"),
         ("ConfigFiles", configs, 1, "too many files extend one another"),
         ("ConfigBytes", config_of_size, 0, "is larger than 16 MiB"),
         ("NinjaDepth", ninja_includes, 0, "its includes nest more than 16 deep"),
         ("NinjaFiles", ninja_files, 0, "includes more than 4096 files"),
+        ("BuildFileBytes", ninja_of_size, 0, "is larger than 256 MiB"),
         ("DynamicEntries", dynamic_entries, 0, "its dynamic section has more than 65536 entries"),
         ("PackageDepth", folders, 0, "directories are nested too deep to read"),
-        ("LogLine", log_line, 0, "in the part of the log that was read"),
+        ("LogLine", log_line, 0, "beyond the limit on the length of a line"),
+        ("LogBytes", log_of_size, 0, "is larger than 256 MiB"),
+        ("LogLines", log_lines, 0, "beyond the limit on the number of lines"),
+        ("LogCommands", log_commands, 0, "beyond the limit on the number of commands"),
     ],
 )
 def test_one_below_and_one_above(lab, name, made, first, says):
-    """`first`: of a chain, the link that is not counted."""
+    """`first`: links of a chain that are not counted, or less than 0, what the rest of the command counts."""
     lab.cc("a.o", "int state;")
     below = lab.audit(*made(lab, limit(name) + first))
     assert below.code == 0 and says not in below.out + below.err, (name, below)
     above = lab.audit(*made(lab, limit(name) + first + 1))
     assert above.code == 2 and says in above.out + above.err, (name, above)
+
+
+def includes_that_nest(lab, n):
+    for i in range(1, n):
+        lab.write(f"{i}.h", f'#include "{i + 1}.h"\n')
+    lab.write("1.h" if n == 1 else f"{n}.h", "int state;\n")
+    return '#include "1.h"\n'
+
+
+def includes(lab, n):
+    lab.write("empty.h", "")
+    lab.write("1000.h", '#include "empty.h"\n' * 999)
+    return '#include "1000.h"\n' * (n // 1000) + '#include "empty.h"\n' * (n % 1000) + "int state;\n"
+
+
+def header_of_size(lab, n):
+    text = "/**/int state;\n"
+    lab.write("1.h", text.replace("**", "*" + " " * (n - len(text)) + "*"))
+    return '#include "1.h"\n'
+
+
+def headers_of_size(lab, n):
+    lab.write("1.h", "/*" + " " * ((n // 8) - 4) + "*/")
+    return '#include "1.h"\n' * 8 + "int state;\n"
+
+
+def conditionals(lab, n):
+    return "#if 1\n#endif\n" * n + "int state;\n"
+
+
+@pytest.mark.parametrize(
+    "name, made, slack, says",
+    [
+        ("IncludeDepth", includes_that_nest, 1, "#includes nest too deeply"),
+        ("Inclusions", includes, 10, "too many #includes"),
+        ("SourceBytes", header_of_size, 1, "1.h is larger than the limit for a source"),
+        ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
+        ("Conditionals", conditionals, 1, "too many conditionals"),
+    ],
+)
+def test_limits_of_sources(lab, name, made, slack, says):
+    """`slack`: what the compiler's own macros and the source itself count."""
+    lab.cc("b.o", "int state;")
+    for n, is_read in ((limit(name) - slack, True), (limit(name) + slack, False)):
+        lab.write("a.cpp", made(lab, n))
+        lab.sh("g++ -fmax-include-depth=300 -MMD -c a.cpp")
+        out = lab.audit("check", "a.o", "b.o").out
+        assert ("(depfile + source scan)" in out) == is_read and (says in out) != is_read, (name, n, out)
+
+
+def test_errors_of_a_log(lab):
+    for extra in (0, 1):
+        lab.write("x.log", "".join(f"ld: a.o: undefined reference to `f{i}'\n" for i in range(limit("LogErrors") + extra)))
+        result = lab.audit("diagnose", "x.log")
+        assert ("beyond the limit on the number of errors" in result.out) == bool(extra) and "65536 errors in the log" in result.out
 
 
 def test_a_depfile_that_is_too_large(lab):

@@ -112,7 +112,7 @@ TEST(LinkerScript, WhatIsNoScript) {
   EXPECT_THAT(read(std::string(200000, '(')), ElementsAre(HasSubstr("syntax error")));
   std::string deep = "INPUT(";
   for (int i = 0; i < 200000; ++i) deep += "AS_NEEDED(";
-  EXPECT_THAT(read(deep), ElementsAre(HasSubstr("syntax error")));
+  EXPECT_THAT(read(deep), ElementsAre(HasSubstr("parentheses nest more than 100 deep")));
   EXPECT_THAT(read(""), IsEmpty());
 }
 

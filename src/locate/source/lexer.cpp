@@ -117,7 +117,10 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   if (!is_new) return known->second;
   struct stat st {};
   if (!get_status(spelled, st, Level::Identity) || !S_ISREG(st.st_mode)) return kNone;
-  if (static_cast<std::uint64_t>(st.st_size) > limits::kSourceBytes) return kNone;
+  if (static_cast<std::uint64_t>(st.st_size) > limits::kSourceBytes) {
+    too_large_ = path;
+    return kNone;
+  }
   const std::string inode = inode_of(st);
   const auto [same, is_first] = by_inode_.try_emplace(inode, kNone);
   const auto edited = edited_.find(inode);

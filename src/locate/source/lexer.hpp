@@ -63,6 +63,8 @@ class FileStore {
   std::uint32_t open(const std::string& path, const std::string& spelled);
   std::uint32_t add(TextFile file);
   bool exists(const std::string& spelled);
+  /// One that open() refused for its size; empty: none.
+  const std::string& too_large() const { return too_large_; }
   /// Makes the files new to a further reading.
   void forget_reading();
   /// Has a file with #pragma once the same text? gcc takes such copies of one age for one file, and reads one of them.
@@ -83,6 +85,7 @@ class FileStore {
   std::unordered_map<std::string, std::uint32_t> by_inode_;
   std::unordered_map<std::string, bool> exists_;
   std::unordered_map<std::string, std::string> edited_;  ///< by inode
+  std::string too_large_;
 };
 
 class Lexer {

@@ -555,6 +555,8 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
   const std::string name = operand.substr(1, operand.size() - 2);
   switch (found.how) {
     case Included::How::Missing:
+      if (!files_.too_large().empty())
+        doubt_everything("not all was read: " + files_.too_large() + " is larger than the limit for a source");
       if (operand.front() == '<' && is_standard_header(name)) {
         unread_standard_.push_back(operand);
       } else if (operand.front() == '<' && search_.has_list() && !search_.lists_system_headers()) {
