@@ -1,5 +1,6 @@
 """What `elfaudit --limits` prints holds: at a limit the input is read, beyond it it is refused and the exit code is 2."""
 
+import json
 import os
 import re
 import struct
@@ -252,6 +253,40 @@ def test_limits_of_sources(lab, name, made, slack, says):
         lab.sh("g++ -fmax-include-depth=300 -MMD -c a.cpp")
         out = lab.audit("check", "a.o", "b.o").out
         assert ("(depfile + source scan)" in out) == is_read and (says in out) != is_read, (name, n, out)
+
+
+def test_response_files_of_a_compile_command(lab):
+    lab.cc("a.o", "int state;")
+    lab.write("x.c", "X;\n")
+    lab.sh("gcc -DX='int state' -c x.c")
+    most = limit("CompileResponseDepth")
+    for i in range(1, most + 1):
+        lab.write(f"r{i}", f"@r{i + 1}\n")
+    lab.write(f"r{most + 1}", "-DX=int\\ state\n")
+    for first, is_read in (("r2", True), ("r1", False)):
+        command = {"directory": str(lab.path), "command": f"gcc @{first} -c x.c -o x.o", "file": "x.c", "output": "x.o"}
+        lab.write("compile_commands.json", json.dumps([command]))
+        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
+
+
+def test_a_compile_commands_that_is_too_large(lab):
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", "int state;")
+    lab.sh(f"truncate -s {limit('CompileCommandsBytes') + 1} compile_commands.json")
+    found = lab.audit("check", "a.o", "b.o")
+    assert found.code == 1 and "compile_commands.json: is larger than 1 GiB" in found.out
+    named = lab.audit("check", "--compile-commands", "compile_commands.json", "a.o", "b.o")
+    assert named.code == 2 and "compile_commands.json: is larger than 1 GiB" in named.err
+
+
+def test_lines_that_an_edit_moves(lab):
+    for number in "12":
+        lab.write(f"{number}.c", '#include "t.h"\n')
+    for lines, is_offered in ((limit("MovedLines"), True), (limit("MovedLines") + 1, False)):
+        lab.write("t.h", "int t[] = {\n" + "1,\n" * (lines - 2) + "};\n")
+        lab.sh("gcc -g -c 1.c 2.c")
+        [finding] = lab.audit("check", "--format", "json", "1.o", "2.o").json()["findings"]
+        assert [bool(fix.get("diff")) for fix in finding["fixes"]] == [is_offered]
 
 
 def test_errors_of_a_log(lab):
