@@ -7,6 +7,7 @@
 #include "fuzz.hpp"
 #include "locate/source/source.hpp"
 #include "package/packages.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 #include "support/zip_file.hpp"
 
@@ -84,6 +85,17 @@ std::vector<source::Name> names() {
   return all;
 }
 
+/// Places of what was found.
+std::string places_in(const source::Rereading& rereading) {
+  std::string text;
+  for (const source::Reading& reading : rereading.readings)
+    for (const auto* found : {&reading.definitions, &reading.declarations}) {
+      for (const source::Definition& one : *found) text += fmt::format("{}:{} ", one.at.file, one.at.line);
+      text += '\n';
+    }
+  return text;
+}
+
 /// The first file is what is compiled.
 const Registered kSource(
     {"source",
@@ -102,6 +114,11 @@ const Registered kSource(
        const auto readings = source::read_definitions(unit, names(), &as_read);
        require(readings.size() == names().size(), "every name has a reading");
        static_cast<void>(source::reread(as_read, names(), {{files.front(), "int x;\n"}}));
+       const std::map<std::string, std::string> edited = {
+           {files.front(), read_whole(files.front(), 1 << 20).value_or("") + "\n;\n"}};
+       const std::string by_log = places_in(source::reread(as_read, names(), edited));
+       as_read.includes = nullptr;
+       require(by_log == places_in(source::reread(as_read, names(), edited)), "a reading by its log is that without");
      },
      {"=== a.cpp\n#include \"a.h\"\nnamespace ns { int f(int) { return 1; } }\nint A::s = 3;\n"
       "template void g<int>(int);\n=== a.h\n#pragma once\n#ifdef A_H\n#define INLINE inline\n#else\n"

@@ -61,7 +61,7 @@ void IncludeRecorder::ask(std::string_view operand) {
 void IncludeRecorder::enter(const std::string& path, std::size_t directory) {
   log_.steps.back().path = path;
   log_.steps.back().directory = directory;
-  open_.push_back({static_cast<std::uint32_t>(log_.steps.size() - 1), braces_, tokens_, between_});
+  open_.push_back({static_cast<std::uint32_t>(log_.steps.size() - 1), braces_.size(), tokens_, between_});
 }
 
 void IncludeRecorder::leave() {
@@ -70,24 +70,45 @@ void IncludeRecorder::leave() {
   IncludeStep& step = log_.steps[open.step];
   step.end = static_cast<std::uint32_t>(log_.steps.size());
   step.to = log_.macros.size();
-  const bool is_closed = braces_ == open.braces && open.between && between_;
+  const bool is_closed = braces_.size() == open.braces && parentheses_ == 0 && open.between && between_;
   if (tokens_ != open.tokens && !is_closed) step.can_be_left_out = false;
 }
 
 void IncludeRecorder::note(const Token& token) {
   if (token.kind == Kind::Mark || token.kind == Kind::End) return;
   ++tokens_;
-  between_ = token.is(';') || token.is('{') || token.is('}');
-  if (token.is('{')) ++braces_;
-  if (token.is('}')) {
-    --braces_;
-    // It closes what a file around these has opened.
-    for (auto open = open_.rbegin(); open != open_.rend() && braces_ < open->braces; ++open)
-      log_.steps[open->step].can_be_left_out = false;
-  }
+  follow(token);
   if (open_.empty() || !token.is_name() || !sought_lengths_[length_of(token.text)]) return;
   if (sought_.contains(std::string(token.text)))
     for (const Open& open : open_) log_.steps[open.step].can_be_left_out = false;
+}
+
+/// Where does a declaration end? `struct S {}` goes on behind its brace, `void f() {}` and `namespace n {}` don't.
+void IncludeRecorder::follow(const Token& token) {
+  const Word word = word_of(token);
+  if (between_) declaration_ = {};
+  between_ = false;
+  declaration_.is_namespace = declaration_.is_namespace || word == Word::Namespace;
+  declaration_.is_linkage = (declaration_.is_linkage && token.kind == Kind::String) || word == Word::Extern;
+  declaration_.may_go_on = declaration_.may_go_on || is_class_key(word) || token.is('=');
+  if (token.is('(') || token.is('[')) {
+    ++parentheses_;
+    declaration_.has_parameters = true;
+  } else if (token.is(')') || token.is(']')) {
+    --parentheses_;
+  } else if (token.is('{')) {
+    braces_.push_back(declaration_.is_namespace || declaration_.is_linkage ||
+                      (declaration_.has_parameters && !declaration_.may_go_on));
+    between_ = parentheses_ == 0;
+  } else if (token.is('}')) {
+    between_ = parentheses_ == 0 && !braces_.empty() && braces_.back();
+    if (!braces_.empty()) braces_.pop_back();
+    // It closes what a file around these has opened.
+    for (auto open = open_.rbegin(); open != open_.rend() && braces_.size() < open->braces; ++open)
+      log_.steps[open->step].can_be_left_out = false;
+  } else if (token.is(';')) {
+    between_ = parentheses_ == 0;
+  }
 }
 
 void IncludeRecorder::note_macro(std::string_view directive, std::string_view operand) {

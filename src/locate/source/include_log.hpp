@@ -58,16 +58,25 @@ class IncludeRecorder {
  private:
   struct Open {
     std::uint32_t step;
-    std::ptrdiff_t braces;  ///< open before it
-    std::size_t tokens;     ///< before it
-    bool between;           ///< declarations
+    std::size_t braces;  ///< open before it
+    std::size_t tokens;  ///< before it
+    bool between;        ///< declarations
   };
+  /// What was met of one so far.
+  struct Declaration {
+    bool is_namespace = false, is_linkage = false, has_parameters = false;
+    bool may_go_on = false;  ///< behind a closing brace
+  };
+
+  void follow(const Token& token);
 
   IncludeLog log_;
   std::unordered_set<std::string> sought_;  ///< names, as tokens have them
   std::bitset<64> sought_lengths_;          ///< those of 63 and more are one
   std::vector<Open> open_;
-  std::ptrdiff_t braces_ = 0;
+  std::vector<bool> braces_;  ///< that are open: does a declaration end with it?
+  std::ptrdiff_t parentheses_ = 0;
+  Declaration declaration_;
   std::size_t tokens_ = 0;
   bool between_ = true;
   bool is_whole_ = true;

@@ -166,7 +166,7 @@ void FileStore::forget_reading() {
   for (TextFile& file : files_) {
     file.guard = 0xffffffff;
     file.once = false;
-    file.included.clear();
+    file.times_included = 0;
   }
 }
 

@@ -19,12 +19,12 @@ namespace elfaudit::source {
 /// A source with its line splices removed (C11 5.1.1.2 1, phase 2). Four NULs follow the text, so that a lexer can look
 /// ahead without a check.
 struct TextFile {
-  std::string path;                     ///< absolute and lexically normal
-  std::string text;                     ///< with the NULs; size() - kPadding is its length
-  std::vector<std::uint32_t> splices;   ///< offsets in `text` before which a line break was removed, ascending
-  std::uint32_t guard = 0xffffffff;     ///< name of the macro that guards all of it; kAbsent: none, or not known yet
-  bool once = false;                    ///< #pragma once was met in it
-  std::vector<std::uint64_t> included;  ///< where it is named: inclusion << 32 | line
+  std::string path;                    ///< absolute and lexically normal
+  std::string text;                    ///< with the NULs; size() - kPadding is its length
+  std::vector<std::uint32_t> splices;  ///< offsets in `text` before which a line break was removed, ascending
+  std::uint32_t guard = 0xffffffff;    ///< name of the macro that guards all of it; kAbsent: none, or not known yet
+  bool once = false;                   ///< #pragma once was met in it
+  std::size_t times_included = 0;      ///< in a reading
 
   static constexpr std::size_t kPadding = 4;
   std::size_t size() const { return text.size() - kPadding; }

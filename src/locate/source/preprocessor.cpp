@@ -627,7 +627,7 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   if (is_unclear || found.file == FileStore::kNone) note_unread(request, at, found.file);
   if (found.file == FileStore::kNone || is_given(found.file)) return;
   TextFile& file = files_[found.file];
-  if (file.included.size() < 1000) file.included.push_back(std::uint64_t{asking} << 32 | line);
+  ++file.times_included;
   if (already_guarded(found.file)) return note_include(Asked::How::Named, at, {found.file});
   if (how == Word::Import) file.once = true;
   const Doubt choice =

@@ -272,12 +272,6 @@ class SourceOrigins : public Origins {
       add_macro(preprocessor_.macros()[macro], definition);
       note(grounds_of(preprocessor_.macros()[macro]), definition, grounds);
     }
-    const Inclusion& inclusion = inclusions_[found.at.inclusion];
-    for (const std::uint64_t asked : files_[inclusion.file].included) {
-      const Spot spot{static_cast<std::uint32_t>(asked >> 32), static_cast<std::uint32_t>(asked)};
-      if (spot.inclusion != inclusion.parent || spot.line != inclusion.line)
-        definition.other_chain.push_back(place(spot));
-    }
   }
 
   Form form_of(const Found& found) const {
@@ -346,17 +340,22 @@ class SourceOrigins : public Origins {
     }
   }
 
+  /// A header that includes itself in one of its branches has 200 of them around each of 200 definitions.
+  static constexpr std::size_t kMostChainBranches = 32;
+
   /// The conditions around the #include lines, and whether another #include may have come first.
   void note_chain(std::uint32_t inclusion, Definition& definition, Grounds& grounds) const {
     bool other_way = false;
     Grounds way;
     for (std::uint32_t at = inclusion; at != 0; at = inclusions_[at].parent) {
       const Spot include{inclusions_[at].parent, inclusions_[at].line};
-      std::vector<Branch> around = branches(include);
-      definition.chain_branches.insert(definition.chain_branches.begin(), around.begin(), around.end());
+      if (definition.chain_branches.size() < kMostChainBranches) {
+        const std::vector<Branch> around = branches(include);
+        definition.chain_branches.insert(definition.chain_branches.begin(), around.begin(), around.end());
+      }
       note(grounds_of(include), definition, way);
       const std::uint32_t file = inclusions_[at].file;
-      other_way = other_way || files_[file].included.size() > 1;
+      other_way = other_way || files_[file].times_included > 1;
       if (const Doubt doubt = preprocessor_.doubt_of_first(file); doubt != 0) {
         note({doubt}, definition, way);
         add_names(doubt, grounds.way);

@@ -153,11 +153,10 @@ struct Form {
 };
 
 struct Definition {
-  SourceLine at;                        ///< of the declared name, or of the macro that spells it: DW_AT_decl_line
-  std::vector<SourceLine> chain;        ///< the includes that led to it, from the translation unit; line 0 for -include
-  std::vector<SourceLine> other_chain;  ///< further #include lines that name the file of `at`, in reading order
-  bool is_extern = false;               ///< says extern; extern "C" without braces says it too
-  bool is_inline = false;               ///< says inline or constexpr (functions), or is in a class
+  SourceLine at;                  ///< of the declared name, or of the macro that spells it: DW_AT_decl_line
+  std::vector<SourceLine> chain;  ///< the includes that led to it, from the translation unit; line 0 for -include
+  bool is_extern = false;         ///< says extern; extern "C" without braces says it too
+  bool is_inline = false;         ///< says inline or constexpr (functions), or is in a class
   bool is_static = false, is_constexpr = false;
   bool is_const = false;  ///< the variable itself is const and not volatile
   bool is_thread_local = false;

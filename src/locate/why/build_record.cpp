@@ -264,7 +264,6 @@ class PlacesToShow {
     for (source::Definition& definition : definitions) {
       show(definition.at);
       show(definition.chain);
-      show(definition.other_chain);
       show(definition.branches);
       show(definition.chain_branches);
       for (source::MacroCause& macro : definition.macros) {
