@@ -628,8 +628,9 @@ class ScriptParser {
     const bool nowhere = linker_.has_place_in_sections_alone && !in_sections_;
     if (nowhere && !token.quoted && is_among(token.text, {".", "DATA_SEGMENT_ALIGN", "DATA_SEGMENT_RELRO_END"}))
       refuse_place(made, token.text != ".");
-    const bool wrong_number = !token.quoted && is_ascii_digit(token.text.front()) && !is_number(token.text, linker_);
-    if (!token.name() || wrong_number) throw ScriptError();
+    if (!token.name()) throw ScriptError();
+    const bool begins_number = !token.quoted && !token.text.empty() && is_ascii_digit(token.text.front());
+    if (begins_number && !is_number(token.text, linker_)) throw ScriptError();
     if (note_name(token, made) || token.quoted || !calls()) return;
     next(ScriptMode::Expression);
     bool one = true;

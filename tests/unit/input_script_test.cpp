@@ -107,6 +107,7 @@ TEST(LinkerScript, WhatIsNoScript) {
   EXPECT_THAT(read("\nINPUT(a.o\n"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("/* never closed"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("a = 1"), ElementsAre(HasSubstr("syntax error")));
+  EXPECT_THAT(read("a = -"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("SECTIONS { .text : {"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("INPUT(\"a.o)"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read(std::string(200000, '(')), ElementsAre(HasSubstr("syntax error")));
