@@ -210,7 +210,7 @@ def test_one_below_and_one_above(lab, name, made, first, says):
 def includes_that_nest(lab, n):
     for i in range(1, n):
         lab.write(f"{i}.h", f'#include "{i + 1}.h"\n')
-    lab.write("1.h" if n == 1 else f"{n}.h", "int state;\n")
+    lab.write(f"{n}.h", "int state;\n")
     return '#include "1.h"\n'
 
 
