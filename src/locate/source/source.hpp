@@ -172,7 +172,7 @@ struct Definition {
   bool is_internal = false;            ///< no other file sees it: static, unnamed namespace, C++ const without extern
   std::vector<MacroCause> macros;      ///< outermost first, in reading order
   std::vector<Branch> branches;        ///< around the definition in its file, outermost first
-  std::vector<Branch> chain_branches;  ///< around the #include lines of the chain, in their order; of very many the last
+  std::vector<Branch> chain_branches;  ///< around its chain's #include lines, in their order; of many the last
   /// The site and the chain are known. Doubts may be left then about names that an unknown command line may define:
   /// they concern the cause; as the object defines the name, no values of these names could lead to another site.
   bool certain = false;
