@@ -224,24 +224,32 @@ void judge_link(Audit& audit, Attempts& attempt) {
   conclude(audit.job, audit.inputs, audit.resolution);
 }
 
-/// Which names of a link command's objects are read: those at stake, where that suffices.
-enum class NamesRead : std::uint8_t { AtStake, All };
-
 /// The names at stake tell how the link ends, not all that there is to say of a failure. What is said of a thunk
-/// that is defined twice rests on its function. Where undefined names are counted but not judged, what a member needs
-/// may be defined by an object of which that name was not read.
+/// that is defined twice rests on its function.
 bool needs_all_names(const Audit& audit) {
   const Resolution& resolution = audit.resolution;
-  const bool judged = resolution.judgement.undefined == Judged::Yes;
-  const auto of_member = [&](const Reference& reference) {
-    return audit.inputs[reference.id.in.input].kind == InputKind::Archive;
-  };
-  const auto matters = [&](const Unresolved& name) {
-    return name.reported || name.in_bytecode || (!judged && std::ranges::any_of(name.references, of_member));
-  };
+  const auto matters = [](const Unresolved& name) { return name.reported || name.in_bytecode; };
   const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
   return std::ranges::any_of(resolution.unresolved, matters) || std::ranges::any_of(resolution.conflicts, of_thunk) ||
          !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
+}
+
+/// Is a name that stands for a member's missing in the end?
+bool misses_stand_in(const Audit& audit) {
+  const auto stands_in = [&](const Reference& reference) {
+    const SymbolId id = reference.id;
+    return id.valid() && id.symbol != kNone &&
+           audit.inputs[id.in.input].objects[id.in.object].symbols[id.symbol].index == kNone;
+  };
+  const auto any = [&](const Unresolved& name) { return std::ranges::any_of(name.references, stands_in); };
+  return std::ranges::any_of(audit.resolution.unresolved, any);
+}
+
+/// Then for which name a member was taken is not known.
+bool names_member(const Audit& audit, const Finding& finding) {
+  return std::ranges::any_of(finding.sites, [&](const Site& site) {
+    return site.id.valid() && audit.inputs[site.id.in.input].kind == InputKind::Archive;
+  });
 }
 
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
@@ -260,8 +268,12 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   progress_stage("reading files");
   std::optional<std::vector<InputFacts>> given;
   if (of_build) given = std::move(of_build->inputs);
-  if (by_need && names == NamesRead::AtStake) given = scan_at_stake(result.job);
-  const bool at_stake = by_need && given;
+  if (by_need && names == NamesRead::AtStake) {
+    LinkInputs read = scan_at_stake(result.job, options.name_extractions);
+    names = read.names;
+    given = std::move(read.inputs);
+  }
+  const bool at_stake = by_need && names == NamesRead::AtStake;
   const LinkJob as_given = at_stake ? result.job : LinkJob();
   const auto with_all_names = [&] { return run_stages(as_given, options, {}, {}, NamesRead::All); };
   result.inputs = given       ? *std::move(given)
@@ -281,6 +293,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   std::optional<LinkMembers> members;
   if (by_need) members.emplace(result.job, result.inputs);
   result.resolution = members ? members->resolve() : resolve(result.job, result.inputs);
+  if (at_stake && (members->has_opened(result.resolution) || misses_stand_in(result))) return with_all_names();
   if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
@@ -344,6 +357,8 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
        compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
        in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
       options.enable);
+  const auto in_member = [&](const Finding& finding) { return names_member(result, finding); };
+  if (at_stake && std::ranges::any_of(result.findings, in_member)) return with_all_names();
   std::vector<InputError> errors = attempt("host shadows", [&] { return note_shadows(result); });
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");

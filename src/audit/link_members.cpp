@@ -116,6 +116,7 @@ std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members, bool link
 /// What was opened takes part from now on: its names get numbers.
 void LinkMembers::take_in(std::vector<ObjectId> members) {
   const std::size_t opened = members.size();
+  opened_.insert(opened_.end(), members.begin(), members.end());
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)  // an archive that is named twice
     for (std::size_t m = 0; first_[i] != i && m < opened; ++m)
       if (members[m].input == first_[i]) members.push_back({i, members[m].object});
@@ -134,6 +135,13 @@ Resolution LinkMembers::resolve() {
     if (members.empty()) return resolution;
     take_in(open(std::move(members), true));
   }
+}
+
+bool LinkMembers::has_opened(const Resolution& resolution) const {
+  return std::ranges::any_of(resolution.extractions, [&](const Extraction& extraction) {
+    const ObjectId first{first_[extraction.object.input], extraction.object.object};
+    return std::ranges::find(opened_, first) != opened_.end();
+  });
 }
 
 template <class Test>

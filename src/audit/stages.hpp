@@ -31,6 +31,9 @@ class LinkMembers {
   /// The link as the job's linker makes it; opens what it takes.
   Resolution resolve();
 
+  /// Does that link take a member that was not open before?
+  bool has_opened(const Resolution& resolution) const;
+
   /// Where something is reported as undefined: opens the members that the index is wrong about. True when the linker
   /// would find them: resolve() again.
   bool open_behind_indexes(Resolution& resolution);
@@ -68,6 +71,7 @@ class LinkMembers {
   std::vector<InputFacts>& inputs_;
   LinkNames names_;
   std::vector<std::uint32_t> first_;  ///< by input: the first one that is the same archive
+  std::vector<ObjectId> opened_;      ///< members, of each archive as the line first names it
   bool any_unopened_ = false;
   std::vector<Known> known_;           ///< by name
   std::vector<std::uint32_t> wanted_;  ///< names whose offers are to be looked at

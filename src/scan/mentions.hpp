@@ -83,7 +83,7 @@ void NameCounter::each(std::size_t partition, const Visit& visit) const {
   }
 }
 
-/// What is known of a hash, in the low bits of its slot: they are the same for all of a partition.
+/// What is known of a hash, in the low bits of its slot: they are kMentionBits or the same for all of a partition.
 enum Known : std::uint64_t {
   kOneStrong = 1,
   kManyStrong = 2,
@@ -93,9 +93,10 @@ enum Known : std::uint64_t {
   kNeeded = 32,
   kTls = 64,
   kNotTls = 128,
+  kByLinked = 256,  ///< defined by an object that is linked for sure
 };
-constexpr std::uint64_t kKnownMask = 255;
-static_assert(NameCounter::kPartitions == kKnownMask + 1);
+constexpr std::uint64_t kAnyDefinition = kOneStrong | kManyStrong | kInOwnGroup | kUncertain | kDefined;
+constexpr std::uint64_t kKnownMask = NameCounter::kPartitions * (kMentionBits + 1) - 1;
 
 constexpr std::uint64_t known_by(MentionKind kind) {
   switch (kind) {
@@ -133,6 +134,12 @@ class KnownNames {
     std::uint64_t more = known_by(kind) | ((mention & kThreadLocal) != 0 ? kTls : kNotTls);
     if ((known & kOneStrong) != 0 && kind == MentionKind::Strong) more |= kManyStrong;
     known = (known & ~kKnownMask) | (mention & ~kKnownMask) | ((known | more) & kKnownMask);
+  }
+
+  /// All that is defined so far is so by objects that are linked for sure.
+  void note_linked() {
+    for (std::uint64_t& slot : slots_)
+      if ((slot & kAnyDefinition) != 0) slot |= kByLinked;
   }
 
   const std::vector<std::uint64_t>& slots() const { return slots_; }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -131,7 +133,8 @@ enum class SummaryOf : std::uint8_t {
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
   Wants,   ///< the same, and the ends of the names that a member of an archive may be taken in for
-  Stakes,  ///< everything, of the objects of a link command: only what is plain is not Conditional, weak or not
+  Stakes,  ///< everything, of the objects of a link command: only what is plain is not Conditional, weak or not, and
+           ///< a weak reference is not plain
 };
 
 /// Does a linker take one of several such definitions without a word?
@@ -170,8 +173,10 @@ struct ObjectSummary {
     bool exports = false;      ///< definitions that are global and of default visibility
   };
   Rest rest;
-  std::vector<std::uint32_t> group_of;       ///< scratch: by section, the signature's symbol index
-  std::vector<const std::byte*> others;      ///< scratch: symbol table entries
+  std::uint64_t defined = 0;             ///< the sum of the hashes of what it defines: an archive's index has the same
+  std::vector<std::uint64_t> needs;      ///< SummaryOf::Stakes: hashes of what a member is taken in for, in that order
+  std::vector<std::uint32_t> group_of;   ///< scratch: by section, the signature's symbol index
+  std::vector<const std::byte*> others;  ///< scratch: symbol table entries
   std::vector<const std::byte*> plain_data;  ///< scratch, too
 };
 
@@ -215,6 +220,24 @@ struct FactsWanted {
 /// What read_object() says of an object, and of its relocations, without libelf. Nothing: to be read by read_object().
 std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin,
                                                 const FactsWanted& wanted = {});
+
+/// Reads members of archives. The archive whose member was read last stays open: mostly the next one is in it too.
+class MemberReader {
+ public:
+  /// Of a member that read_ordinary_object() doesn't understand, all names. Throws InputError.
+  ObjectFacts read(const Origin& origin, const LtoPolicy& lto, const FactsWanted& wanted);
+
+  /// Nothing where only the slower reader understands the member. The summary is the next one's too.
+  const ObjectSummary* summarize(const Origin& origin, SummaryOf what);
+
+ private:
+  ObjectImage image_of(const Origin& origin);
+
+  std::string path_;
+  FileDescriptor fd_;
+  ReadBuffer buffer_;
+  ObjectSummary summary_;
+};
 
 /// What summarize_object() says, from facts. `what`: Stakes, or every mention. False when that is impossible: shared
 /// objects, symbol versions.

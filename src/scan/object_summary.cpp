@@ -71,6 +71,8 @@ void clear(ObjectSummary& summary) {
   summary.thread_local_starts.clear();
   summary.wanted_ends.clear();
   summary.data.clear();
+  summary.needs.clear();
+  summary.defined = 0;
   summary.rest = {};
   summary.has_device_code = false;
 }
@@ -253,10 +255,12 @@ class SummaryReader : ObjectTables {
     const NameHash hash = hash_name(name, end);
     name_bytes_ += hash.length;
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
+    if (entry.section() != SHN_UNDEF) out_.defined += hash.hash & ~kMentionBits;
     if (may_be_merged(kind) && is_data(entry.type(), kind == MentionKind::Common))
       note_data(entry, {name, hash.length}, hash.hash);
     if (what_ == SummaryOf::Stakes) {
-      if (may_be_linkers(name)) kind = MentionKind::Conditional;
+      if (kind == MentionKind::Needed || entry.section() == SHN_COMMON) out_.needs.push_back(hash.hash & ~kMentionBits);
+      if (may_be_linkers(name) || kind == MentionKind::WeakNeeded) kind = MentionKind::Conditional;
       out_.rest.exports |= is_exported(entry);
     }
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
@@ -637,6 +641,29 @@ bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary
   return SummaryReader(image, what, summary).run();
 }
 
+ObjectImage MemberReader::image_of(const Origin& origin) {
+  if (path_ != origin.path) {
+    fd_ = open_for_reading(origin.path.c_str());
+    path_ = origin.path;
+  }
+  return ObjectImage(fd_.get(), origin.offset, origin.size, buffer_);
+}
+
+ObjectFacts MemberReader::read(const Origin& origin, const LtoPolicy& lto, const FactsWanted& wanted) {
+  ObjectImage image = image_of(origin);
+  if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin, wanted)) return *std::move(facts);
+  return read_object(ElfFile::open(origin), origin, lto);
+}
+
+const ObjectSummary* MemberReader::summarize(const Origin& origin, SummaryOf what) {
+  try {
+    ObjectImage image = image_of(origin);
+    return summarize_object(image, what, summary_) ? &summary_ : nullptr;
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
 HashedNames::HashedNames(const std::vector<std::uint64_t>& hashes) {
   const std::size_t size = std::bit_ceil(2 * hashes.size() + 2);
   slots_.assign(size, 0);
@@ -677,9 +704,11 @@ bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& su
     if (is_thread_local) summary.thread_local_starts.push_back(hasher.start());
     const MentionKind kind = stakes ? stake_kind_of(facts, symbol) : kind_of(facts, symbol);
     if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.data(), name.size()));
-    const bool linkers = stakes && may_be_linkers(name);
+    if (symbol.defined()) summary.defined += hash & ~kMentionBits;
+    if (stakes && (kind == MentionKind::Needed || symbol.common())) summary.needs.push_back(hash & ~kMentionBits);
+    const bool special = stakes && (may_be_linkers(name) || kind == MentionKind::WeakNeeded);
     summary.rest.exports |= is_exported(symbol);
-    summary.mentions.push_back(make_entry(hash, linkers ? MentionKind::Conditional : kind, is_thread_local));
+    summary.mentions.push_back(make_entry(hash, special ? MentionKind::Conditional : kind, is_thread_local));
     if (may_be_merged(kind) && has_compared_size(symbol, name))
       summary.data.push_back(make_data(hash, symbol.size, place_of_data(facts, symbol)));
   }

@@ -24,24 +24,30 @@
 //     twice.
 //
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
-// bytes are, to see that none of them is a thread-local one's (prefilter.hpp).
+// bytes are, to see that none of them is a thread-local one's.
 //
-// The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The others have
-// one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked for sure,
-// and no file of another
-// kind, no option and no linker has a name like that: whatever the linker's rules, they are defined, nothing is in their
-// way, no member of an archive and no shared object is taken for them. So the engine judges the others as if these were
-// not there. Where a relocation that may be refused meets such a name, it is known to be the output's own. Whatever is
-// refused, other than duplicate definitions, is judged anew on everything.
+// The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The
+// others have one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked
+// for sure, and no file of another kind, no option and no linker has a name like that: whatever the linker's rules, they are
+// defined, nothing is in their way, no member of an archive and no shared object is taken for them. Where a relocation that
+// may be refused meets such a name, it is known to be the output's own. Whatever is refused, other than duplicate
+// definitions, is judged anew on everything.
+//
+// The same goes for members of archives, where no report says for which name each was taken. What is needed is looked for
+// in the indexes, in the members found and so on, as if order did not matter. If a linker takes another one all the same,
+// or an index is not that of its members, everything is read. A name that one member offers, objects need and nothing
+// else has needs that member, which nothing but such names can take. So one of them stands for all: each object that
+// needs any has a reference to that one, which is undefined before an archive is searched when any of them is. Where
+// it stays so, or a finding names a member, everything is read. Names that are needed weakly are at stake.
 //
 // Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
-// Objects that the hot reader gives up on are read by the other one, which alone words errors. Objects with device code
-// are read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes
-// alone. They have 60 bits, so that one in fifty thousand runs over ten million names may be off, by one. Nothing is
-// judged by it.
+// Objects that the hot reader gives up on are read by the other one, which alone words errors; those with device code are
+// read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes alone,
+// of 60 bits, so that one in fifty thousand runs over ten million names may be off, by one. Nothing is judged by it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,9 +73,17 @@ std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths,
 /// The same of what is linked; of it also facts of objects, which are decoded again where they matter.
 std::optional<Prefilter> prefilter_inputs(const LinkJob& job, unsigned jobs, bool count_undefined);
 
-/// The inputs of a link command: scan() with ArchiveReading::Index, but of its objects only the names that are at stake.
-/// Nothing where all names have to be read. Parallel, on the threads of the caller.
-std::optional<std::vector<InputFacts>> scan_at_stake(const LinkJob& job);
+/// Which names of a link command's objects are read.
+enum class NamesRead : std::uint8_t { AtStake, All };
+
+struct LinkInputs {
+  std::optional<std::vector<InputFacts>> inputs;  ///< as of scan() with ArchiveReading::Index; nothing: not read
+  NamesRead names = NamesRead::All;
+};
+
+/// The inputs of a link command: of its objects only the names that are at stake, where that suffices.
+/// `names_extractions`: it is to be known for which name each member is taken. Parallel, on the threads of the caller.
+LinkInputs scan_at_stake(const LinkJob& job, bool names_extractions);
 
 /// Can the prefilter be of use at all? Known before there is a job.
 bool prefilter_may_suffice(const LinkerTraits& linker);

@@ -652,79 +652,25 @@ InputFacts scan_made(const LinkInput& input) {
 
 namespace {
 
-/// The archive whose member a thread has read last: mostly the next one is in it too.
-class OpenArchive {
- public:
-  /// Throws InputError.
-  ObjectFacts read(const Origin& origin, const LtoPolicy& lto, RelocationsOf relocations) {
-    ObjectImage image = image_of(origin);
-    if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin, {nullptr, relocations}))
-      return *std::move(facts);
-    return read_object(ElfFile::open(origin), origin, lto);
-  }
-
-  /// Nothing where only the slower reader understands the member. The summary is the next one's too.
-  const ObjectSummary* summarize(const Origin& origin) {
-    try {
-      ObjectImage image = image_of(origin);
-      return summarize_object(image, SummaryOf::Everything, summary_) ? &summary_ : nullptr;
-    } catch (const InputError&) {
-      return nullptr;
-    }
-  }
-
- private:
-  ObjectImage image_of(const Origin& origin) {
-    if (path_ != origin.path) {
-      fd_ = open_for_reading(origin.path.c_str());
-      path_ = origin.path;
-    }
-    return ObjectImage(fd_.get(), origin.offset, origin.size, buffer_);
-  }
-
-  std::string path_;
-  FileDescriptor fd_;
-  ReadBuffer buffer_;
-  ObjectSummary summary_;
-};
-
-/// Names, in whatever order.
-struct NameSet {
-  std::uint64_t sum = 0;  ///< of their hashes
-  std::size_t count = 0;
-
-  void add(std::uint64_t hash) {
-    sum += hash & ~kMentionBits;
-    ++count;
-  }
-  bool operator==(const NameSet&) const = default;
-};
-
-/// A name with a version is taken for one without, which a summary never has.
-NameSet names_in_index(const InputFacts& archive, std::uint32_t object) {
+/// ObjectSummary::defined, of the index. A name with a version is taken for one without, which a summary never has.
+std::uint64_t defined_in_index(const InputFacts& archive, std::uint32_t object) {
   const char* const end = archive.index_strings.data() + archive.index_strings.size() + 1;
-  NameSet names;
+  std::uint64_t sum = 0;
   for (const IndexEntry& entry : archive.entries_of(object))
-    names.add(hash_name(archive.index_name(entry).data(), end).hash);
-  return names;
-}
-
-NameSet names_defined(const ObjectSummary& summary) {
-  NameSet names;
-  for (const std::uint64_t mention : summary.mentions)
-    if (is_definition(static_cast<MentionKind>(mention & kKindMask))) names.add(mention);
-  return names;
+    sum += hash_name(archive.index_name(entry).data(), end).hash & ~kMentionBits;
+  return sum;
 }
 
 }  // namespace
 
 std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs, std::span<const ObjectId> members) {
-  PerThread<OpenArchive> archives;
+  PerThread<MemberReader> archives;
   std::vector<char> unlike(members.size());
   for_each_parallel(members.size(), 1, [&](std::size_t i) {
     const InputFacts& archive = inputs[members[i].input];
-    const ObjectSummary* summary = archives.local().summarize(archive.objects[members[i].object].origin);
-    unlike[i] = summary == nullptr || names_defined(*summary) != names_in_index(archive, members[i].object) ? 1 : 0;
+    const ObjectSummary* summary =
+        archives.local().summarize(archive.objects[members[i].object].origin, SummaryOf::Everything);
+    unlike[i] = summary == nullptr || summary->defined != defined_in_index(archive, members[i].object) ? 1 : 0;
   });
   std::vector<ObjectId> found;
   for (std::size_t i = 0; i < members.size(); ++i)
@@ -736,7 +682,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
   const RelocationsOf relocations = linked ? relocations_to_read(job) : RelocationsOf::Nothing;
   std::uint64_t size = 0;
   for (const ObjectId id : members) size += inputs[id.input].objects[id.object].origin.size;
-  PerThread<OpenArchive> archives;
+  PerThread<MemberReader> archives;
   std::mutex errors_mutex;
   std::map<ObjectId, InputError> errors;
   for_each_file(members.size(), size, [&](std::size_t i) {
@@ -744,7 +690,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
     ObjectFacts facts;
     const Origin origin = inputs[id.input].objects[id.object].origin;
     try {
-      facts = archives.local().read(origin, job.lto, relocations);
+      facts = archives.local().read(origin, job.lto, {nullptr, relocations});
     } catch (const InputError& error) {
       facts.origin = origin;
       facts.available = false;

@@ -350,6 +350,9 @@ def elfaudit(name, words, folder):
     messages, error = run(command, folder)
     if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
         raise Refused(f"exit code {messages.code}: {error}")
+    text, _ = run([*command[:2], *command[4:]], folder)  # names of members may be left out
+    if text.code != messages.code:
+        raise Refused(f"exit code {text.code} as text, {messages.code} as JSON")
     document = json.loads(messages.out)
     refused = {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"}
     # gold prints a duplicate without its version.

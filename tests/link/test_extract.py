@@ -98,6 +98,62 @@ def test_what_extracts_a_member_where_it_is_understood(bench, linker, before):
         check(bench, linker, words)
 
 
+# What members define, and need of each other: one of one's names is asked for by main, another one by two.
+CHAIN = {
+    "main": ".globl _start\n.text\n_start: call one",
+    "one": ".globl one, uno\n.text\none: uno: call two",
+    "two": ".globl two, dos\n.text\ntwo: dos: call uno",
+    "weakly": ".globl _start\n.weak one\n.text\n_start: call one\ncall dos",
+    "asks": ".globl _start\n.text\n_start: call n",
+    "n": ".weak n\n.globl n2, n3\n.text\nn: n2: n3: ret",
+    "overrides": ".globl n, n2\n.text\nn: n2: ret",
+    "again": ".globl dos\n.text\ndos: ret",
+}
+CHAINS = [
+    "main.o libone.a libtwo.a",
+    "main.o libtwo.a libone.a",
+    "main.o libtwo.a libone.a libtwo.a",
+    "main.o --start-group libtwo.a libone.a --end-group",
+    "main.o libboth.a",
+    "libone.a libtwo.a main.o",
+    "weakly.o libone.a libtwo.a",
+    "weakly.o libtwo.a libone.a",
+    "asks.o libn.a overrides.o",
+    "asks.o overrides.o libn.a",
+    "libn.a overrides.o asks.o",
+    "main.o libboth.a again.o",
+    "main.o again.o libboth.a",
+    "main.o libboth.a libagain.a",
+    "main.o libagain.a libboth.a",
+    "main.o --whole-archive libagain.a --no-whole-archive libboth.a",
+    "-u dos main.o libagain.a libone.a libtwo.a",
+]
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("chain"))
+    assemble_all(lab, CHAIN)
+    for archive, members in {"one": "one", "two": "two", "both": "one two", "n": "n", "again": "again"}.items():
+        lab.ar(f"lib{archive}.a", *(f"{member}.o" for member in members.split()))
+    return lab
+
+
+@pytest.mark.parametrize("line", CHAINS)
+@every_linker_and_gold
+def test_members_that_need_each_other(chain, linker, line):
+    """Of names that one member alone has, one may stand for all: which of them is asked for makes no difference."""
+    agree(chain, linker, line)
+
+
+def test_the_text_says_for_which_name_a_member_was_taken(chain):
+    """Not for the one that stood for it: where a finding names a member, all names count."""
+    words = "check -- ld.bfd main.o libboth.a again.o -o out".split()
+    assert "extracted by libboth.a(one.o), which needs two" in chain.audit(*words).out
+
+
 @pytest.mark.parametrize("line", ["d/script.ld", "-Le d/script.ld", "-Ld -lscript", "-T d/script.ld", "-L. d/sub.ld"])
 @every_linker
 def test_where_a_script_has_its_files_from(lab, linker, line):
