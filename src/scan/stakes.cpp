@@ -138,7 +138,7 @@ class LinkScan {
   LinkInputs run() {
     choose();
     sum_up();
-    if (stop_) return {};
+    if (stop_ || loose_.empty()) return {};  // without objects, archives may be taken whole
     scan_others();
     take_members();
     if (!stop_) count();
