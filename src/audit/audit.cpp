@@ -234,7 +234,7 @@ bool needs_all_names(const Audit& audit) {
          !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
 }
 
-/// Is a name that stands for a member's missing in the end?
+/// Is a name undefined in the end that stands for all of a member's names?
 bool misses_stand_in(const Audit& audit) {
   const auto stands_in = [&](const Reference& reference) {
     const SymbolId id = reference.id;

@@ -24,7 +24,7 @@
 //     twice.
 //
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
-// bytes are, to see that none of them is a thread-local one's.
+// bytes are, to see that none of them is the name of a thread-local variable.
 //
 // The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The
 // others have one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked
@@ -35,10 +35,10 @@
 //
 // The same goes for members of archives, where no report says for which name each was taken. What is needed is looked for
 // in the indexes, in the members found and so on, as if order did not matter. If a linker takes another one all the same,
-// or an index is not that of its members, everything is read. A name that one member offers, objects need and nothing
-// else has needs that member, which nothing but such names can take. So one of them stands for all: each object that
-// needs any has a reference to that one, which is undefined before an archive is searched when any of them is. Where
-// it stays so, or a finding names a member, everything is read. Names that are needed weakly are at stake.
+// or an index is not that of its members, everything is read. Where one member alone defines a name, an object
+// that needs the name needs the member, whichever of its names that is. So one name stands for all of a member's: each
+// object that needs any of them gets a reference to that one. It is undefined when an archive is searched if any of them
+// is. Where it stays undefined, or a finding names a member, everything is read. Names that are needed weakly are at stake.
 //
 // Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
 // Objects that the hot reader gives up on are read by the other one, which alone words errors; those with device code are

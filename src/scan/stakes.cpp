@@ -37,7 +37,7 @@ bool has_plain_rules(const LinkJob& job) {
   return program && !by_name && !job.warnings.fatal && job.foreign.empty();
 }
 
-/// Of the input that names that archive first, of which members are known by the index alone.
+/// Is it an archive of which members are known by the index alone?
 bool is_indexed(const InputFacts& input) {
   return input.kind == InputKind::Archive && std::ranges::any_of(input.objects, &ObjectFacts::unopened);
 }
@@ -302,10 +302,10 @@ class LinkScan {
     for (std::size_t n = 0; n < places.size(); ++n) out_[places[n]] = std::move(facts[n]);
   }
 
-  /// What the rest of the audit goes on with where names at stake are not enough. The members found are mostly taken.
+  /// What the rest of the audit goes on with where names at stake are not enough. Members that were found stay
+  /// unopened: the link may not take them, and then it does not matter what is wrong with them.
   LinkInputs all_names() {
     scan_where([&](std::size_t i) { return is_loose(i); });
-    open_members(out_, members_, job_, true);
     return {std::move(out_), NamesRead::All};
   }
 
@@ -447,7 +447,7 @@ class LinkScan {
     return offer == kNone || ((offer & Offers::kOften) == 0 && !may_be_taken);
   }
 
-  // --- One name of a member that is taken stands for all of it that are not at stake.
+  // --- One name of each member stands for all its names that are not at stake.
 
   void stand_in() {
     const HashedNames stakes(at_stake_);
@@ -597,7 +597,7 @@ class LinkScan {
   std::vector<ObjectId> members_;                         ///< a member that may be taken
   std::vector<std::vector<std::uint32_t>> member_needs_;  ///< by member_: entries of indexes
   std::vector<std::vector<std::uint32_t>> loose_needs_;   ///< by input
-  std::vector<std::vector<std::uint32_t>> names_;         ///< [input][object]: the entry that stands for the member
+  std::vector<std::vector<std::uint32_t>> names_;         ///< [input][object]: the entry whose name the member goes by
   std::vector<std::uint64_t> at_stake_;                   ///< hashes
   std::optional<HashedNames> read_;                       ///< these, and the names that stand for members
   std::optional<StakeKeys> stake_keys_;
