@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,20 +49,6 @@ Bytecode read_gcc_bytecode(const ElfSections& sections);
 
 /// LLVM's, of the bytes of a bitcode file or of a section .llvm.lto. Throws InputError that names `origin`.
 Bytecode read_bitcode(const Origin& origin, std::span<const std::byte> bytes);
-
-/// A global value of a bitcode module. A view into the bytes that were read.
-struct BitcodeGlobal {
-  std::string_view name;
-  bool local = false;
-};
-
-struct BitcodeUses {
-  std::vector<BitcodeGlobal> globals;
-  std::vector<DeviceUse> uses;  ///< their numbers are places in `globals`
-};
-
-/// Of a bitcode file; nothing when it is of a form that isn't known, whose symbols may be known nevertheless.
-std::optional<BitcodeUses> read_bitcode_uses(std::span<const std::byte> bytes);
 
 /// The code in the section .llvm.lto of an object that `clang -ffat-lto-objects` made; empty where it has none. (What is
 /// in .llvmbc, of -fembed-bitcode and rustc, no linker reads.) The bytes stay with the file. Throws InputError.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -93,5 +94,21 @@ DeviceSymbols read_host_shadows(const ObjectFacts& object, std::span<const std::
 
 /// DeviceSymbols::relocatable is left false: the text doesn't say it. Throws InputError that names the line.
 DeviceSymbols read_ptx_symbols(const Origin& origin, std::span<const std::byte> payload);
+
+// --- LLVM bitcode for GPUs, of which lld or the offload linker keeps what is used.
+
+/// A global value of a bitcode module. A view into the bytes that were read.
+struct BitcodeGlobal {
+  std::string_view name;
+  bool local = false;
+};
+
+struct BitcodeUses {
+  std::vector<BitcodeGlobal> globals;
+  std::vector<DeviceUse> uses;  ///< their numbers are places in `globals`
+};
+
+/// Of a bitcode file; nothing when it is of a form that isn't known, whose symbols may be known nevertheless.
+std::optional<BitcodeUses> read_bitcode_uses(std::span<const std::byte> bytes);
 
 }  // namespace elfaudit

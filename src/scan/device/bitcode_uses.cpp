@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "elf/bitstream.hpp"
-#include "elf/bytecode.hpp"
+#include "scan/device/decoders.hpp"
 #include "support/bytes.hpp"
 #include "support/limits.hpp"
 #include "support/tables.hpp"
