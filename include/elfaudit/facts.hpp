@@ -93,6 +93,8 @@ struct RelocationKinds {
   /// own, unless a library defines what is undefined here.
   std::array<std::uint64_t, 2> of_hidden{};
   std::array<std::uint64_t, 2> of_nothing{};  ///< of symbol number 0
+
+  bool operator==(const RelocationKinds&) const = default;
 };
 
 /// One object file, member or shared object.

@@ -234,14 +234,14 @@ bool needs_all_names(const Audit& audit) {
          !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
 }
 
-/// Is a name undefined in the end that stands for all of a member's names?
-bool misses_stand_in(const Audit& audit) {
-  const auto stands_in = [&](const Reference& reference) {
+/// Is a name undefined in the end that was made up for a member or a library (scan/prefilter.hpp)?
+bool misses_made_up_name(const Audit& audit) {
+  const auto is_made_up = [&](const Reference& reference) {
     const SymbolId id = reference.id;
     return id.valid() && id.symbol != kNone &&
            audit.inputs[id.in.input].objects[id.in.object].symbols[id.symbol].index == kNone;
   };
-  const auto any = [&](const Unresolved& name) { return std::ranges::any_of(name.references, stands_in); };
+  const auto any = [&](const Unresolved& name) { return std::ranges::any_of(name.references, is_made_up); };
   return std::ranges::any_of(audit.resolution.unresolved, any);
 }
 
@@ -293,11 +293,14 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   std::optional<LinkMembers> members;
   if (by_need) members.emplace(result.job, result.inputs);
   result.resolution = members ? members->resolve() : resolve(result.job, result.inputs);
-  if (at_stake && (members->has_opened(result.resolution) || misses_stand_in(result))) return with_all_names();
+  const bool foresees = at_stake && !options.name_extractions;
+  if (foresees && (members->has_opened(result.resolution) || misses_made_up_name(result))) return with_all_names();
   if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
   judge_link(result, attempt);
+  const bool unsettled = at_stake && result.resolution.judgement.undefined != Judged::Yes;
+  if (unsettled && members->has_opened(result.resolution)) return with_all_names();  // they may need what is left out
   if (at_stake && needs_all_names(result)) return with_all_names();
   if (members && members->open_behind_indexes(result.resolution)) {
     result.resolution = members->resolve();
@@ -358,7 +361,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
        in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
       options.enable);
   const auto in_member = [&](const Finding& finding) { return names_member(result, finding); };
-  if (at_stake && std::ranges::any_of(result.findings, in_member)) return with_all_names();
+  if (foresees && std::ranges::any_of(result.findings, in_member)) return with_all_names();
   std::vector<InputError> errors = attempt("host shadows", [&] { return note_shadows(result); });
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");

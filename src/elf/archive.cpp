@@ -125,13 +125,13 @@ class GnuPieces {
   GnuPieces(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size)
       : bytes_(bytes), at_(offset), end_(offset + size) {}
 
-  std::optional<std::vector<std::uint64_t>> run(const SeeNames& see) {
+  std::optional<std::vector<ArchiveIndexRun>> run(const SeeNames& see) {
     if (end_ - at_ < sizeof(Number) || end_ - at_ > kMaxStrings) return std::nullopt;
     read(sizeof(Number), 0);
     const std::uint64_t count = number(0);
     if (count > (end_ - at_) / sizeof(Number)) return std::nullopt;
-    std::vector<std::uint64_t> headers = read_headers(count);
-    return read_names(see) >= count ? std::optional(std::move(headers)) : std::nullopt;
+    std::vector<ArchiveIndexRun> runs = read_headers(count);
+    return read_names(see) >= count ? std::optional(std::move(runs)) : std::nullopt;
   }
 
  private:
@@ -146,20 +146,20 @@ class GnuPieces {
     return number_at<Number>(std::as_bytes(std::span(piece_)).data() + at, ByteOrder::Big);
   }
 
-  std::vector<std::uint64_t> read_headers(std::uint64_t count) {
-    std::vector<std::uint64_t> headers;
-    std::optional<std::uint64_t> last;  // the entries of one member are together
+  /// The entries of one member are together.
+  std::vector<ArchiveIndexRun> read_headers(std::uint64_t count) {
+    std::vector<ArchiveIndexRun> runs;
     for (std::uint64_t left = count * sizeof(Number); left != 0;) {
       const std::uint64_t size = std::min(left, kPiece);
       read(size, 0);
       left -= size;
       for (std::uint64_t at = 0; at < size; at += sizeof(Number)) {
         const std::uint64_t header = number(at);
-        if (header != last) headers.push_back(header);
-        last = header;
+        if (runs.empty() || runs.back().header != header) runs.push_back({header, 0});
+        ++runs.back().entries;
       }
     }
-    return headers;
+    return runs;
   }
 
   /// How many there are, which may be more than are counted, up to one that is longer than a piece. What follows
@@ -288,19 +288,19 @@ std::string read_archive_index(std::span<const std::byte> content, IndexForm for
   return wrong;
 }
 
-/// A GNU index of which nothing is kept but the headers that it names, each run of the same one once: `see` sees the
-/// names. Nothing when it is another kind, or when something is wrong; read_archive_index() knows.
-std::optional<std::vector<std::uint64_t>> see_index(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size,
-                                                    IndexForm form, const SeeNames& see) {
+/// A GNU index of which nothing is kept but the headers that it names: `see` sees the names. Nothing when it is another
+/// kind, or when something is wrong; read_archive_index() knows.
+std::optional<std::vector<ArchiveIndexRun>> see_index(const ArchiveBytes& bytes, std::uint64_t offset,
+                                                      std::uint64_t size, IndexForm form, const SeeNames& see) {
   if (form == IndexForm::Gnu32) return GnuPieces<std::uint32_t>(bytes, offset, size).run(see);
   if (form == IndexForm::Gnu64) return GnuPieces<std::uint64_t>(bytes, offset, size).run(see);
   return std::nullopt;
 }
 
-/// Does a member begin at each of these headers? Archive::members must be complete.
-bool all_are_members(std::span<const std::uint64_t> headers, const Archive& archive) {
+/// Does a member begin at each of their headers? Archive::members must be complete.
+bool all_are_members(std::span<const ArchiveIndexRun> runs, const Archive& archive) {
   Members members(archive);
-  return std::all_of(headers.begin(), headers.end(), [&](std::uint64_t header) { return members.at(header); });
+  return std::all_of(runs.begin(), runs.end(), [&](const ArchiveIndexRun& run) { return members.at(run.header); });
 }
 
 constexpr std::uint64_t kMagicBytes = kArchiveMagic.size();
@@ -392,7 +392,7 @@ void ArchiveReader::add_special(std::string_view name, Content content) {
   } else if (!index_ && archive_.members.empty()) {  // Windows import libraries have a second "/"
     index_ = content;
     index_form_ = *index_form(name);
-    if (see_ != nullptr) headers_ = see_index(bytes_, content.offset, content.size, index_form_, *see_);
+    if (see_ != nullptr) runs_ = see_index(bytes_, content.offset, content.size, index_form_, *see_);
   }
 }
 
@@ -453,9 +453,12 @@ std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Cont
 }
 
 void ArchiveReader::check_index() {
-  archive_.index_seen = headers_ && all_are_members(*headers_, archive_);
+  archive_.index_seen = runs_ && all_are_members(*runs_, archive_);
   archive_.has_index = archive_.index_seen;
-  if (archive_.index_seen) return;
+  if (archive_.index_seen) {
+    archive_.runs = *std::move(runs_);
+    return;
+  }
   const std::string wrong = read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, archive_);
   if (!wrong.empty()) damaged(index_->offset, {}, "the symbol index is damaged: " + wrong);
 }

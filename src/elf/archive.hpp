@@ -76,6 +76,12 @@ struct ArchiveIndexEntry {
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
+/// Entries of an index that come one after the other and name one header.
+struct ArchiveIndexRun {
+  std::uint64_t header = 0;
+  std::uint64_t entries = 0;
+};
+
 constexpr std::string_view kArchiveMagic = "!<arch>\n";
 constexpr std::string_view kThinMagic = "!<thin>\n";
 constexpr std::uint64_t kMemberHeader = 60;  // bytes; ar(5): name 16, date 12, uid 6, gid 6, mode 8, size 10, magic 2
@@ -99,11 +105,12 @@ struct Archive {
   std::vector<ArchiveMember> members;  ///< in file order; without index and name table
   std::vector<ArchiveIndexEntry> index;
   std::string index_strings;
-  bool index_seen = false;            ///< SeeNames has seen all its names, which are not kept
+  bool index_seen = false;            ///< SeeNames has seen all its names, which are not kept, and
+  std::vector<ArchiveIndexRun> runs;  ///< these are its entries
   std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
 };
 
-/// Sees the names of an index, some at a time, each ending in a NUL.
+/// Sees the names of an index, some at a time, each ending in a NUL. Behind the last one there may be others.
 using SeeNames = std::function<void(std::string_view names)>;
 
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
@@ -119,7 +126,7 @@ class ArchiveReader {
   /// Good until the next call; nullptr behind the last one or at damage.
   const ArchiveMember* next();
 
-  bool index_seen() const { return headers_.has_value(); }
+  bool index_seen() const { return runs_.has_value(); }
 
   /// All that there was. Behind the last member, once.
   Archive finish();
@@ -146,7 +153,7 @@ class ArchiveReader {
   std::string_view long_names_;
   std::optional<Content> index_;
   IndexForm index_form_ = IndexForm::Gnu32;
-  std::optional<std::vector<std::uint64_t>> headers_;  ///< that the index names, when it was only seen
+  std::optional<std::vector<ArchiveIndexRun>> runs_;  ///< of the index, when it was only seen
 };
 
 }  // namespace elfaudit

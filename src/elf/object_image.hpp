@@ -115,7 +115,8 @@ class ReadBuffer {
 
  private:
   static constexpr std::uint64_t kLine = 64;
-  static constexpr std::uint64_t kFirst = 64 << 10;  // most objects fit, and nearly all small links
+  static constexpr std::uint64_t kFirst = 64 << 10;    // most objects fit, and nearly all small links
+  static constexpr std::uint64_t kSecond = 512 << 10;  // nearly all others
 
   struct Block {
     Pages bytes;
@@ -123,8 +124,8 @@ class ReadBuffer {
   };
 
   void add_block(std::uint64_t size) {
-    const std::uint64_t room =
-        blocks_.empty() && size <= kFirst ? kFirst : std::max<std::uint64_t>(size + size / 2, kHugePage);
+    std::uint64_t room = std::max<std::uint64_t>(size + size / 2, kHugePage);
+    if (blocks_.size() < 2 && size <= kSecond) room = blocks_.empty() && size <= kFirst ? kFirst : kSecond;
     blocks_.push_back({make_pages(room), room});
   }
 

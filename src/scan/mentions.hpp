@@ -93,7 +93,9 @@ enum Known : std::uint64_t {
   kNeeded = 32,
   kTls = 64,
   kNotTls = 128,
-  kByLinked = 256,  ///< defined by an object that is linked for sure
+  kByLinked = 256,   ///< defined by an object that is linked for sure
+  kByLibrary = 512,  ///< a shared object defines it, or needs it: no kAnyDefinition
+  kDirect = 1024,    ///< an object names it otherwise than through a table
 };
 constexpr std::uint64_t kAnyDefinition = kOneStrong | kManyStrong | kInOwnGroup | kUncertain | kDefined;
 constexpr std::uint64_t kKnownMask = NameCounter::kPartitions * (kMentionBits + 1) - 1;
@@ -134,6 +136,11 @@ class KnownNames {
     std::uint64_t more = known_by(kind) | ((mention & kThreadLocal) != 0 ? kTls : kNotTls);
     if ((known & kOneStrong) != 0 && kind == MentionKind::Strong) more |= kManyStrong;
     known = (known & ~kKnownMask) | (mention & ~kKnownMask) | ((known | more) & kKnownMask);
+  }
+
+  /// Nothing where no object mentions it.
+  void add_if_noted(std::uint64_t mention, Known known) {
+    if (std::uint64_t& slot = this->slot(mention); slot != 0) slot |= known;
   }
 
   /// All that is defined so far is so by objects that are linked for sure.

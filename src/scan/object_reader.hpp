@@ -169,19 +169,33 @@ struct ObjectSummary {
   /// SummaryOf::Stakes: what ObjectFacts says besides of an object whose names are left out.
   struct Rest {
     bool groups = false;
-    bool open_locals = false;  ///< where there are no groups
-    bool exports = false;      ///< definitions that are global and of default visibility
+    bool open_locals = false;
+    bool exports = false;  ///< definitions that are global and of default visibility
+    RelocationKinds relocations;
   };
   Rest rest;
   std::uint64_t defined = 0;             ///< the sum of the hashes of what it defines: an archive's index has the same
   std::vector<std::uint64_t> needs;      ///< SummaryOf::Stakes: hashes of what a member is taken in for, in that order
+  std::vector<std::uint64_t> direct;     ///< the same, of what not every library may define for it
   std::vector<std::uint32_t> group_of;   ///< scratch: by section, the signature's symbol index
   std::vector<const std::byte*> others;  ///< scratch: symbol table entries
   std::vector<const std::byte*> plain_data;  ///< scratch, too
 };
 
-/// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
-bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
+/// Of which objects the kinds of relocations are read.
+enum class RelocationsOf : std::uint8_t { Nothing, ObjectsWithGroups, Everything };
+
+/// What a link command's audit asks: in a program loaded at a fixed address nearly every relocation is accepted, but those
+/// that name what a dropped COMDAT group defined.
+inline RelocationsOf relocations_to_read(const LinkJob& job) {
+  const bool fixed = job.output == OutputKind::Executable && !job.pie;
+  return fixed ? RelocationsOf::ObjectsWithGroups : RelocationsOf::Everything;
+}
+
+/// Fills in `summary`, whose vectors are used again. `relocations`: of which objects ObjectSummary::Rest says their kinds,
+/// with SummaryOf::Stakes. False: to be read by read_object(); `summary` is void then.
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary,
+                      RelocationsOf relocations = RelocationsOf::Nothing);
 
 /// Names by their hashes.
 class HashedNames {
@@ -202,19 +216,10 @@ class HashedNames {
   int shift_ = 0;
 };
 
-/// Of which objects ObjectFacts::relocations is filled in.
-enum class RelocationsOf : std::uint8_t { Nothing, ObjectsWithGroups, Everything };
-
-/// What a link command's audit asks: in a program loaded at a fixed address nearly every relocation is accepted, but those
-/// that name what a dropped COMDAT group defined.
-inline RelocationsOf relocations_to_read(const LinkJob& job) {
-  const bool fixed = job.output == OutputKind::Executable && !job.pie;
-  return fixed ? RelocationsOf::ObjectsWithGroups : RelocationsOf::Everything;
-}
-
 struct FactsWanted {
   const HashedNames* only = nullptr;  ///< names that are not among these are left out; null: none is
   RelocationsOf relocations = RelocationsOf::Nothing;
+  bool groups = true;  ///< else those whose signatures are not among these names are left out too
 };
 
 /// What read_object() says of an object, and of its relocations, without libelf. Nothing: to be read by read_object().
@@ -228,7 +233,8 @@ class MemberReader {
   ObjectFacts read(const Origin& origin, const LtoPolicy& lto, const FactsWanted& wanted);
 
   /// Nothing where only the slower reader understands the member. The summary is the next one's too.
-  const ObjectSummary* summarize(const Origin& origin, SummaryOf what);
+  const ObjectSummary* summarize(const Origin& origin, SummaryOf what,
+                                 RelocationsOf relocations = RelocationsOf::Nothing);
 
  private:
   ObjectImage image_of(const Origin& origin);

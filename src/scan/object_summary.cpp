@@ -23,6 +23,7 @@
 #include "scan/device/device_code.hpp"
 #include "scan/object_tables.hpp"
 #include "support/name_hash.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -59,10 +60,20 @@ constexpr auto kThird = [] {
   return third;
 }();
 
+/// The libraries of compilers and glibc have these, and no linker.
+bool is_of_runtime(std::string_view name) {
+  return name.ends_with("_chk") || starts_with_any(name, {"__cxa_", "__gxx_", "__stack_chk_", "_Unwind_", "__isoc",
+                                                          "__libc_", "__errno_", "__assert", "__ctype_"});
+}
+
 /// "_end", "__start_x", "etext": nearly all that linkers define begin with an underscore, as mangled names do.
 bool may_be_linkers(std::string_view name) {
-  if (name.starts_with('_')) return !name.starts_with("_Z");
+  if (name.starts_with('_')) return !name.starts_with("_Z") && !is_of_runtime(name);
   return name.starts_with('.') || name == "end" || name == "edata" || name == "etext";
+}
+
+bool asks_for(RelocationsOf which, bool groups) {
+  return which == RelocationsOf::Everything || (which == RelocationsOf::ObjectsWithGroups && groups);
 }
 
 void clear(ObjectSummary& summary) {
@@ -72,6 +83,7 @@ void clear(ObjectSummary& summary) {
   summary.wanted_ends.clear();
   summary.data.clear();
   summary.needs.clear();
+  summary.direct.clear();
   summary.defined = 0;
   summary.rest = {};
   summary.has_device_code = false;
@@ -82,11 +94,13 @@ class SummaryReader : ObjectTables {
   SummaryReader(ObjectImage& image, SummaryOf what, ObjectSummary& summary)
       : ObjectTables(image), what_(what), out_(summary) {}
 
-  bool run() {
+  bool run(RelocationsOf relocations) {
     clear(out_);
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
     out_.machine = machine_;
-    return read && read_symbols();
+    if (!read || !read_symbols()) return false;
+    if (asks_for(relocations, out_.rest.groups) && symbols_index_ != 0) note_relocations(out_.rest.relocations);
+    return true;
   }
 
  private:
@@ -122,7 +136,7 @@ class SummaryReader : ObjectTables {
     out_.rest.groups = first_group_ != 0;
     if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
     if (!open_symbol_table()) return false;
-    if (what_ != SummaryOf::Stakes || out_.rest.groups) return read_symbol_bytes(section(symbols_index_));
+    if (what_ != SummaryOf::Stakes) return read_symbol_bytes(section(symbols_index_));
     first_read_ = 0;
     return !strings_.has(SHF_COMPRESSED) && read_symbol_bytes(section(symbols_index_)) && look_at_locals();
   }
@@ -179,9 +193,13 @@ class SummaryReader : ObjectTables {
       const Elf64_Section in = signature.section();
       const bool global = number >= first_global_ && signature.binding() != STB_LOCAL;
       if (global && in != SHN_UNDEF && in < count_ && out_.group_of[in] == number + 1) continue;
-      const NameHash hash = hash_name(names_.at(signature.name()), names_.end_for(signature.name()));
-      out_.mentions.push_back(make_entry(hash.hash, MentionKind::Conditional, false));
+      mention_signature(number);
     }
+  }
+
+  /// The group is to be read.
+  void mention_signature(std::uint64_t number) {
+    out_.mentions.push_back(make_entry(hash_of(symbol(number)), MentionKind::Conditional, false));
   }
 
   /// Most have one member or two, and which no one can foresee: no branch for these.
@@ -262,10 +280,48 @@ class SummaryReader : ObjectTables {
       if (kind == MentionKind::Needed || entry.section() == SHN_COMMON) out_.needs.push_back(hash.hash & ~kMentionBits);
       if (may_be_linkers(name) || kind == MentionKind::WeakNeeded) kind = MentionKind::Conditional;
       out_.rest.exports |= is_exported(entry);
+      if (kind == MentionKind::Conditional) mention_group_of(entry.section());
+      // No library may define what is said to be the output's own.
+      const bool own = ELF64_ST_VISIBILITY(entry.other()) != STV_DEFAULT;
+      if (own && entry.section() == SHN_UNDEF) out_.direct.push_back(hash.hash);
     }
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
+  }
+
+  void mention_group_of(Elf64_Section in) {
+    if (first_group_ != 0 && in < count_ && out_.group_of[in] != 0) mention_signature(out_.group_of[in] - 1);
+  }
+
+  struct AskedOfRelocations {
+    SummaryReader& reader;
+    const MachineTraits& machine;
+    std::uint32_t group_of(std::uint64_t section) const {
+      return reader.first_group_ == 0 ? kNone : reader.out_.group_of[section] - 1;
+    }
+    void note_cross(std::uint64_t place, Elf64_Section in) const {
+      reader.mention_group_of(static_cast<Elf64_Section>(place));
+      reader.mention_group_of(in);
+    }
+    std::uint64_t names_directly(bool writable) const {
+      return ~(machine.indirect_relocations | (writable ? machine.address_relocations : 0));
+    }
+    void note_direct(std::uint64_t number) const {
+      if (number < reader.symbol_count_ && reader.symbol(number).section() == SHN_UNDEF)
+        reader.direct_.push_back(static_cast<std::uint32_t>(number));
+    }
+  };
+
+  void note_relocations(RelocationKinds& kinds) {
+    kinds.known = read_relocations(kinds, AskedOfRelocations{*this, traits_of(Machine{machine_, true, false})});
+    std::sort(direct_.begin(), direct_.end());
+    direct_.erase(std::unique(direct_.begin(), direct_.end()), direct_.end());
+    for (const std::uint32_t number : direct_) out_.direct.push_back(hash_of(symbol(number)));
+  }
+
+  std::uint64_t hash_of(RawSymbol entry) const {
+    return hash_name(names_.at(entry.name()), names_.end_for(entry.name())).hash;
   }
 
   DataPlace place_in(RawSection in) const {
@@ -339,13 +395,14 @@ class SummaryReader : ObjectTables {
 
   const SummaryOf what_;
   ObjectSummary& out_;
+  std::vector<std::uint32_t> direct_;  ///< numbers of symbols
 };
 
 /// Everything that read_object() says of such an object.
 class FactsReader : ObjectTables {
  public:
   FactsReader(ObjectImage& image, const FactsWanted& wanted, ObjectFacts& facts)
-      : ObjectTables(image), only_(wanted.only), wanted_(wanted.relocations), out_(facts) {}
+      : ObjectTables(image), only_(wanted.only), groups_(wanted.groups), wanted_(wanted.relocations), out_(facts) {}
 
   bool run() {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
@@ -353,9 +410,8 @@ class FactsReader : ObjectTables {
     out_.kind = ObjectKind::Relocatable;
     out_.machine = machine_;
     out_.is_64 = true;
-    const bool asked =
-        wanted_ == RelocationsOf::Everything || (wanted_ == RelocationsOf::ObjectsWithGroups && !out_.groups.empty());
-    if (asked && symbols_index_ != 0) out_.relocations.known = read_relocations();
+    if (!asks_for(wanted_, !out_.groups.empty()) || symbols_index_ == 0) return true;
+    out_.relocations.known = read_relocations(out_.relocations, AskedOfRelocations{*this});
     return true;
   }
 
@@ -379,7 +435,7 @@ class FactsReader : ObjectTables {
   /// ObjectFacts::strings: those of the symbols, then those of the sections.
   bool open_symbols() {
     if (symbols_index_ == 0) {
-      out_.strings = names_of_sections_;
+      if (only_ == nullptr) out_.strings = names_of_sections_;
       return first_group_ == 0;  // a group's signature is a symbol
     }
     if (!open_symbol_table() || strings_.has(SHF_COMPRESSED)) return false;
@@ -389,7 +445,6 @@ class FactsReader : ObjectTables {
     const std::byte* strings = image_.at(strings_.offset(), strings_.size());
     if (symbols_ == nullptr || strings == nullptr || !set_names(strings, 0, strings_.size())) return false;
     if (only_ != nullptr) {  // names are added where they are used
-      out_.strings = names_of_sections_;
       versions_ = true;
       return true;
     }
@@ -410,8 +465,10 @@ class FactsReader : ObjectTables {
   }
 
   bool add_group(const std::byte* words, std::uint64_t size, Elf64_Word signature) {
+    const RawSymbol named_after = symbol(signature);
+    if (!groups_ && !only_->contains(hash_of(named_after))) return true;
     const auto group = static_cast<std::uint32_t>(out_.groups.size());
-    out_.groups.push_back({text_at(symbol(signature).name()), false});
+    out_.groups.push_back({text_at(named_after.name()), false});
     if (name_bytes_ > kMostNameBytes) return false;
     for (std::uint64_t at = sizeof(Elf64_Word); at < size; at += sizeof(Elf64_Word)) {
       const auto member = copy_at<Elf64_Word>(words + at);
@@ -439,6 +496,14 @@ class FactsReader : ObjectTables {
     const auto at = static_cast<std::uint32_t>(out_.strings.size());
     out_.strings.append(names_.at(offset), length + 1);
     return {at, static_cast<std::uint32_t>(length)};
+  }
+
+  Text section_name_at(std::uint64_t offset) {
+    const auto length = static_cast<std::uint32_t>(std::strlen(names_of_sections_.data() + offset));
+    if (only_ == nullptr) return {static_cast<std::uint32_t>(section_names_at_ + offset), length};
+    const auto at = static_cast<std::uint32_t>(out_.strings.size());
+    out_.strings.append(names_of_sections_.data() + offset, length + 1);
+    return {at, length};
   }
 
   bool read_symbols() {
@@ -473,7 +538,7 @@ class FactsReader : ObjectTables {
   }
 
   bool is_left_out(RawSymbol entry) {
-    if (only_->contains(hash_name(names_.at(entry.name()), names_.end_for(entry.name())).hash)) return false;
+    if (only_->contains(hash_of(entry))) return false;
     out_.lacks_symbols = true;
     out_.lacks_exports |= is_exported(entry);
     return true;
@@ -488,9 +553,7 @@ class FactsReader : ObjectTables {
       const RawSection header = section(index);
       Section& out = out_.sections.emplace_back();
       out.index = static_cast<std::uint32_t>(index);
-      if (header.name() < names_of_sections_.size())
-        out.name = {static_cast<std::uint32_t>(section_names_at_ + header.name()),
-                    static_cast<std::uint32_t>(std::strlen(names_of_sections_.data() + header.name()))};
+      if (header.name() < names_of_sections_.size()) out.name = section_name_at(header.name());
       name_bytes_ += out.name.size;
       if (name_bytes_ > kMostNameBytes) return false;
       if (!group_of_.empty()) out.group = group_of_[index];
@@ -504,68 +567,25 @@ class FactsReader : ObjectTables {
     return true;
   }
 
-  /// False where they can't be read so; the object is not given up for that.
-  bool read_relocations() {
-    std::uint64_t end = 0;
-    for (std::uint64_t index = 1; index < count_; ++index) {
-      const RawSection header = section(index);
-      if (header.type() == SHT_REL) return false;
-      if (header.type() == SHT_RELA) end = std::max(end, header.offset() + header.size());
+  struct AskedOfRelocations {
+    const FactsReader& reader;
+    std::uint32_t group_of(std::uint64_t section) const {
+      return reader.group_of_.empty() ? kNone : reader.group_of_[section];
     }
-    for (std::uint64_t index = 1; index < count_; ++index)
-      if (section(index).type() == SHT_RELA && !read_relocations_of(section(index), end)) return false;
-    return true;
-  }
+    static void note_cross(std::uint64_t, std::uint64_t) {}
+    static std::uint64_t names_directly(bool) { return 0; }
+    static void note_direct(std::uint64_t) {}
+  };
 
-  bool read_relocations_of(RawSection header, std::uint64_t end) {
-    const std::uint64_t place = header.info();
-    if (header.link() != symbols_index_ || header.has(SHF_COMPRESSED) || place == SHN_UNDEF || place >= count_)
-      return false;
-    const RawSection from = section(place);
-    const bool loaded = from.has(SHF_ALLOC);
-    const bool named = from.name() < names_of_sections_.size();
-    const std::string_view name = named ? names_of_sections_.data() + from.name() : "";
-    const bool may_cross = !group_of_.empty() && name != ".eh_frame" && (loaded || !name.starts_with(".debug"));
-    if (!loaded && !may_cross) return true;
-    std::array<std::uint64_t, 4> types{};  // of globals, hidden ones, locals, nothing
-    std::uint64_t beyond = 0;
-    const bool read = for_each_relocation(header, end, [&](RawRelocation entry) {
-      const std::uint64_t number = entry.symbol();
-      beyond |= entry.type() >> 6;
-      const std::size_t of = number >= first_global_ ? (is_hidden(number) ? 1 : 0) : number == 0 ? 3 : 2;
-      types[of] |= std::uint64_t{1} << (entry.type() & 63);
-      if (may_cross && number < first_global_ && number != 0) note_local_use(place, symbol(number).section(), beyond);
-      return true;
-    });
-    if (!read || beyond != 0) return false;
-    if (!loaded) return true;
-    const std::size_t writable = from.has(SHF_WRITE) ? 1 : 0;
-    out_.relocations.of_globals[writable] |= types[0];
-    out_.relocations.of_hidden[writable] |= types[1];
-    out_.relocations.of_locals[writable] |= types[2] | types[3];
-    out_.relocations.of_nothing[writable] |= types[3];
-    return true;
-  }
-
-  bool is_hidden(std::uint64_t number) const {
-    if (number >= symbol_count_) return false;
-    const RawSymbol entry = symbol(number);
-    const unsigned visibility = ELF64_ST_VISIBILITY(entry.other());
-    const bool ordinary = entry.type() != STT_TLS && entry.type() != STT_GNU_IFUNC && entry.section() < SHN_LORESERVE;
-    const bool defined = entry.section() != SHN_UNDEF;
-    return (visibility == STV_HIDDEN || visibility == STV_INTERNAL) && ordinary &&
-           (defined || entry.binding() == STB_GLOBAL);
-  }
-
-  void note_local_use(std::uint64_t from, Elf64_Section in, std::uint64_t& beyond) {
-    if (in == SHN_XINDEX) beyond = 1;
-    if (in < count_ && group_of_[in] != kNone) out_.relocations.crosses_groups |= group_of_[in] != group_of_[from];
+  std::uint64_t hash_of(RawSymbol entry) const {
+    return hash_name(names_.at(entry.name()), names_.end_for(entry.name())).hash;
   }
 
   static constexpr std::uint32_t kUnused = kNone;
   static constexpr std::uint32_t kUsed = kNone - 1;
 
   const HashedNames* only_;  ///< null: all
+  const bool groups_;        ///< all of them too
   const RelocationsOf wanted_;
   ObjectFacts& out_;
   std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
@@ -620,6 +640,11 @@ class NameHasher {
   std::string name_;
 };
 
+void mention_signature(const ObjectFacts& facts, std::size_t group, NameHasher& hasher, ObjectSummary& summary) {
+  const std::uint64_t hash = hasher.hash(facts.text(facts.groups[group].signature));
+  summary.mentions.push_back(make_entry(hash, MentionKind::Conditional, false));
+}
+
 /// As SummaryReader::note_odd_signatures().
 void note_odd_signatures(const ObjectFacts& facts, NameHasher& hasher, ObjectSummary& summary) {
   std::vector<bool> named_after_own(facts.groups.size());
@@ -629,16 +654,14 @@ void note_odd_signatures(const ObjectFacts& facts, NameHasher& hasher, ObjectSum
       named_after_own[group] = true;
   }
   for (std::size_t group = 0; group < facts.groups.size(); ++group)
-    if (!named_after_own[group])
-      summary.mentions.push_back(
-          make_entry(hasher.hash(facts.text(facts.groups[group].signature)), MentionKind::Conditional, false));
+    if (!named_after_own[group]) mention_signature(facts, group, hasher, summary);
 }
 
 }  // namespace
 
-bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary) {
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary, RelocationsOf relocations) {
   if constexpr (std::endian::native != std::endian::little) return false;
-  return SummaryReader(image, what, summary).run();
+  return SummaryReader(image, what, summary).run(relocations);
 }
 
 ObjectImage MemberReader::image_of(const Origin& origin) {
@@ -655,17 +678,17 @@ ObjectFacts MemberReader::read(const Origin& origin, const LtoPolicy& lto, const
   return read_object(ElfFile::open(origin), origin, lto);
 }
 
-const ObjectSummary* MemberReader::summarize(const Origin& origin, SummaryOf what) {
+const ObjectSummary* MemberReader::summarize(const Origin& origin, SummaryOf what, RelocationsOf relocations) {
   try {
     ObjectImage image = image_of(origin);
-    return summarize_object(image, what, summary_) ? &summary_ : nullptr;
+    return summarize_object(image, what, summary_, relocations) ? &summary_ : nullptr;
   } catch (const InputError&) {
     return nullptr;
   }
 }
 
 HashedNames::HashedNames(const std::vector<std::uint64_t>& hashes) {
-  const std::size_t size = std::bit_ceil(2 * hashes.size() + 2);
+  const std::size_t size = std::bit_ceil(8 * hashes.size() + 2);  // most questions end at a free slot
   slots_.assign(size, 0);
   shift_ = 64 - std::countr_zero(size);
   for (const std::uint64_t hash : hashes) {
@@ -702,15 +725,17 @@ bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& su
     const std::uint64_t hash = hasher.hash(name);
     const bool is_thread_local = symbol.type == SymbolType::Tls;
     if (is_thread_local) summary.thread_local_starts.push_back(hasher.start());
-    const MentionKind kind = stakes ? stake_kind_of(facts, symbol) : kind_of(facts, symbol);
+    MentionKind kind = stakes ? stake_kind_of(facts, symbol) : kind_of(facts, symbol);
     if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.data(), name.size()));
     if (symbol.defined()) summary.defined += hash & ~kMentionBits;
-    if (stakes && (kind == MentionKind::Needed || symbol.common())) summary.needs.push_back(hash & ~kMentionBits);
-    const bool special = stakes && (may_be_linkers(name) || kind == MentionKind::WeakNeeded);
-    summary.rest.exports |= is_exported(symbol);
-    summary.mentions.push_back(make_entry(hash, special ? MentionKind::Conditional : kind, is_thread_local));
     if (may_be_merged(kind) && has_compared_size(symbol, name))
       summary.data.push_back(make_data(hash, symbol.size, place_of_data(facts, symbol)));
+    if (stakes && (kind == MentionKind::Needed || symbol.common())) summary.needs.push_back(hash & ~kMentionBits);
+    if (stakes && (may_be_linkers(name) || kind == MentionKind::WeakNeeded)) kind = MentionKind::Conditional;
+    const std::uint32_t group = symbol.section == kNone ? kNone : facts.sections[symbol.section].group;
+    if (stakes && kind == MentionKind::Conditional && group != kNone) mention_signature(facts, group, hasher, summary);
+    summary.rest.exports |= is_exported(symbol);
+    summary.mentions.push_back(make_entry(hash, kind, is_thread_local));
   }
   return true;
 }

@@ -33,12 +33,20 @@
 // may be refused meets such a name, it is known to be the output's own. Whatever is refused, other than duplicate
 // definitions, is judged anew on everything.
 //
+// COMDAT groups are read only where their signatures are at stake. A signature is where the group defines another name, and
+// where a relocation names a local symbol of the group from outside of it. Where the relocations of an object with groups
+// are not known, all groups are read.
+//
 // The same goes for members of archives, where no report says for which name each was taken. What is needed is looked for
-// in the indexes, in the members found and so on, as if order did not matter. If a linker takes another one all the same,
-// or an index is not that of its members, everything is read. Where one member alone defines a name, an object
-// that needs the name needs the member, whichever of its names that is. So one name stands for all of a member's: each
-// object that needs any of them gets a reference to that one. It is undefined when an archive is searched if any of them
-// is. Where it stays undefined, or a finding names a member, everything is read. Names that are needed weakly are at stake.
+// in the indexes, in the members found and so on, by hashes alone and as if order did not matter. If a linker takes another
+// one all the same, or an index is not that of its members, everything is read. Where one member alone defines a name, an
+// object that needs the name needs the member, whichever of its names that is. So a name is made up for the member: its
+// index has it, it defines it, and each object that needs any of its names that are not at stake needs it. It is undefined
+// when an archive is searched if any of these is. Where it stays undefined, or a finding names a member, everything is read.
+// Names that are needed weakly are at stake.
+//
+// And for shared objects: of the names that one library alone defines, and that objects reach through a table or in data
+// (MachineTraits::indirect_relocations), it only matters whether an object needs the library.
 //
 // Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
 // Objects that the hot reader gives up on are read by the other one, which alone words errors; those with device code are

@@ -277,24 +277,29 @@ class ArchiveIndexScan {
   ArchiveIndexScan(const std::string& path, int fd, std::uint64_t size, ReadBuffer& buffer)
       : path_(path), fd_(fd), size_(size), buffer_(buffer) {}
 
-  /// Nothing when the archive has to be read whole.
-  std::optional<InputFacts> run(const LtoPolicy& lto) {
+  /// Nothing when the archive has to be read whole. `hashes`: null where the names of the index are kept.
+  std::optional<InputFacts> run(const LtoPolicy& lto, IndexHashes* hashes) {
     ReadAhead ahead(size_);
     ArchiveBytes bytes(fd_, size_, buffer_, ahead);
-    ArchiveReader reader(bytes);
+    const SeeNames see = [&](std::string_view names) { hash_names(names, *hashes); };
+    ArchiveReader reader(bytes, hashes == nullptr ? nullptr : &see);
     std::vector<ObjectFacts> objects;
     while (const ArchiveMember* member = reader.next())
       if (!look_at(*member, ahead, objects.emplace_back())) return {};
     Archive archive = reader.finish();
     const bool has_versions = archive.index_strings.find('@') != std::string::npos;  // "foo@@V1"
-    if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions) return {};
+    if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions || is_unusual_) return {};
     InputFacts facts;
     facts.path = path_;
     facts.kind = InputKind::Archive;
     facts.has_index = true;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
-    if (!take_index(archive, facts)) return {};
-    read_what_is_not_indexed(facts, lto, objects);
+    if (!(archive.index_seen ? take_runs(archive, *hashes) : take_index(archive, facts))) return {};
+    if (hashes != nullptr && !archive.index_seen) hash_index(facts, *hashes);
+    const auto is_indexed = [&](std::uint32_t m) {
+      return hashes != nullptr ? hashes->begins[m] != hashes->begins[m + 1] : !facts.entries_of(m).empty();
+    };
+    read_what_is_not_indexed(facts, lto, objects, is_indexed);
     facts.objects = ObjectList(std::move(objects));
     return facts;
   }
@@ -320,6 +325,43 @@ class ArchiveIndexScan {
     return true;
   }
 
+  void hash_names(std::string_view names, IndexHashes& hashes) {
+    const char* const end = names.data() + names.size();
+    for (const char* name = names.data(); name != end;) {
+      const NameHash hash = hash_name(name, end);
+      is_unusual_ |= hash.has_version || is_unusual({name, hash.length});
+      if (hash.has_version) return;
+      hashes.hashes.push_back(hash.hash & ~kMentionBits);
+      name += hash.length + 1;
+    }
+  }
+
+  /// As take_index().
+  static bool take_runs(const Archive& archive, IndexHashes& hashes) {
+    std::uint64_t entries = 0;
+    for (const ArchiveIndexRun& run : archive.runs) {
+      while (hashes.begins.size() < archive.members.size() && archive.members[hashes.begins.size()].header < run.header)
+        hashes.begins.push_back(static_cast<std::uint32_t>(entries));
+      if (hashes.begins.size() == archive.members.size()) return false;
+      if (archive.members[hashes.begins.size()].header != run.header) return false;
+      hashes.begins.push_back(static_cast<std::uint32_t>(entries));
+      entries += run.entries;
+    }
+    hashes.begins.resize(archive.members.size() + 1, static_cast<std::uint32_t>(entries));
+    hashes.hashes.resize(entries);
+    return true;
+  }
+
+  static void hash_index(InputFacts& facts, IndexHashes& hashes) {
+    hashes = {};
+    const char* const end = facts.index_strings.data() + facts.index_strings.size() + 1;
+    for (const IndexEntry& entry : facts.index)
+      hashes.hashes.push_back(hash_name(facts.index_name(entry).data(), end).hash & ~kMentionBits);
+    for (std::uint32_t m = 0; m <= facts.members; ++m)
+      hashes.begins.push_back(static_cast<std::uint32_t>(facts.first_entry_of(m)));
+    facts.index.clear();
+  }
+
   /// False when it is not an object.
   bool look_at(const ArchiveMember& member, const ReadAhead& ahead, ObjectFacts& object) const {
     std::array<unsigned char, EI_NIDENT + 2 * sizeof(Elf64_Half)> head;
@@ -342,11 +384,11 @@ class ArchiveIndexScan {
   }
 
   /// Bytecode that `ar` does not know, and what defines nothing.
-  static void read_what_is_not_indexed(InputFacts& facts, const LtoPolicy& lto, std::vector<ObjectFacts>& objects) {
-    std::vector<bool> indexed(objects.size());
-    for (const IndexEntry& entry : facts.index) indexed[entry.object] = true;
-    for (std::size_t m = 0; m < objects.size(); ++m) {
-      if (indexed[m]) continue;
+  template <class IsIndexed>
+  static void read_what_is_not_indexed(InputFacts& facts, const LtoPolicy& lto, std::vector<ObjectFacts>& objects,
+                                       const IsIndexed& is_indexed) {
+    for (std::uint32_t m = 0; m < objects.size(); ++m) {
+      if (is_indexed(m)) continue;
       try {
         const Origin origin = objects[m].origin;
         objects[m] = read_object(ElfFile::open(origin), origin, lto);
@@ -362,6 +404,7 @@ class ArchiveIndexScan {
   const int fd_;
   const std::uint64_t size_;
   ReadBuffer& buffer_;
+  bool is_unusual_ = false;  ///< what hash_names() has seen
 };
 
 MemberKind kind_from(ObjectKind kind) {
@@ -556,7 +599,8 @@ void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& fac
   }
 }
 
-InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives, ReadBuffer& buffer) {
+InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives, IndexHashes* hashes,
+                    ReadBuffer& buffer) {
   std::uint64_t size = 0;
   FileDescriptor fd = open_for_reading(path.c_str(), &size);
   const FileKind kind = kind_of_open_file(path, fd);
@@ -571,8 +615,9 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   if (archives == ArchiveReading::Index)
-    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto))
+    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto, hashes))
       return *std::move(facts);
+  if (hashes != nullptr) *hashes = {};
   const MappedFile mapping(path);
   return scan_archive(path, mapping.bytes(), lto);
 }
@@ -626,7 +671,7 @@ static InputFacts scanned(const std::string& path, const Scan& scan) {
 
 InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
   ReadBuffer buffer;
-  return scanned(path, [&] { return scan_any(path, lto, archives, buffer); });
+  return scanned(path, [&] { return scan_any(path, lto, archives, nullptr, buffer); });
 }
 
 InputFacts scan_facts(const LinkInput& input, const LtoPolicy& lto) {
@@ -702,7 +747,8 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
   for (auto& [id, error] : errors) inputs[id.input].errors.push_back(std::move(error));
 }
 
-std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives) {
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives,
+                             std::vector<IndexHashes>* hashes) {
   using Key = std::tuple<std::string_view, bool, bool>;
   std::map<Key, std::size_t> first;  // where each path is named first, as what
   const auto key = [&](std::size_t i) {
@@ -714,6 +760,7 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
     if (first.try_emplace(key(i), i).second) to_read.push_back(i);
 
   std::vector<InputFacts> facts(job.inputs.size());
+  if (hashes != nullptr) hashes->resize(job.inputs.size());
   with_threads(jobs, [&] {
     PerThread<ReadBuffer> buffers;
     for_each_file(to_read.size(), size_of(job.inputs, to_read), [&](std::size_t i) {
@@ -721,10 +768,11 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
       InputFacts& found = facts[to_read[i]];
       const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
       const std::string& path = input.facts.empty() ? input.path : input.facts;
+      IndexHashes* const hashed = hashes == nullptr ? nullptr : &(*hashes)[to_read[i]];
       if (input.facts_size != 0)
         found = scan_facts(input, job.lto);
       else if (!input.binary)
-        found = scanned(path, [&] { return scan_any(path, job.lto, reading, buffers.local()); });
+        found = scanned(path, [&] { return scan_any(path, job.lto, reading, hashed, buffers.local()); });
       const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;
       if (input.binary || just_symbols) found = scan_made(input);
     });

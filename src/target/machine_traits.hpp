@@ -56,6 +56,10 @@ struct MachineTraits {
 
   // How linkers treat its code
   RelocationRules relocations = RelocationRules::None;
+  // Of which no linker refuses one, whatever a library has by that name, if it is not thread-local or absolute. By the
+  // bits `1 << type`:
+  std::uint64_t indirect_relocations = 0;  ///< through the global offset table or the procedure linkage table
+  std::uint64_t address_relocations = 0;   ///< in data that is written
   bool warns_of_text_relocations = false;  ///< GNU ld, without being asked
   std::string_view
       descriptors{};  ///< section of function descriptors: a function's symbol is there, its code elsewhere

@@ -219,3 +219,65 @@ def test_what_a_loaded_library_needs_is_exported_and_strong(lab):
             agree(lab, "bfd", f"{objects} {search}")
     told = lab.audit("check", "--", "ld.bfd", "start.o", "hidden.o", "libbough.so", "-rpath-link", "alone", "-o", "out").out
     assert "leaf is hidden, and needed by alone/libtwig.so, which a shared object of the link needs" in told, told
+
+
+# ---- What an object asks of a library's name: it matters how it reaches for it, and what else defines it
+
+ASKED = {
+    "call": "call f@PLT",
+    "got": "mov v@GOTPCREL(%rip), %rax",
+    "got-and-address": "mov v@GOTPCREL(%rip), %rax\nlea v(%rip), %rax",
+    "address of a function": "lea f(%rip), %rax",
+    "value": "mov v(%rip), %rax",
+    "in data": ".data\n.quad v, f",
+    "in constants": ".section .rodata\n.quad v, f",
+    "small": ".data\n.long v",
+    "hidden": ".hidden f\ncall f@PLT",
+    "protected": "mov p@GOTPCREL(%rip), %rax",
+    "protected value": "mov p(%rip), %rax",
+    "weak": ".weak f\n.data\n.quad f",
+    "older version": "call o@PLT",
+    "absolute": "mov a@GOTPCREL(%rip), %rax",
+    "thread-local": "mov t@GOTTPOFF(%rip), %rax",
+    "thread-local, but not here": "mov t@GOTPCREL(%rip), %rax",
+}
+LIBRARY = """.globl f, v, p, o1, a, t
+.protected p
+f: ret
+o1: ret
+.symver o1, o@V1
+a = 5
+.type v,%object
+.size v,8
+.type p,%object
+.size p,8
+.data
+v: .quad 0
+p: .quad 0
+.section .tdata,"awT",@progbits
+.type t,%object
+.size t,8
+t: .quad 0"""
+LINES = ["-pie {} lib.so", "{} lib.so", "-pie lib.so {}", "-pie --as-needed lib.so {}", "-pie -z text {} lib.so", "-pie -z nocopyreloc {} lib.so",
+         "-pie {} lib.so second.so", "-pie {} lib.a lib.so", "-pie {} lib.so lib.a", "-pie call.o {} lib.so", "-pie {} plain.o lib.so",
+         "-pie {} uses.so lib.so", "-pie {} lib.so lib.so", "-pie needs.o call.a lib.so"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("asking"))
+    plain = ".globl f, v\nf: ret\n.data\nv: .quad 0"
+    assemble_all(lab, {name.replace(" ", "-"): ".globl _start\n_start: nop\n" + text for name, text in ASKED.items()})
+    assemble_all(lab, {"lib": LIBRARY, "plain": plain, "member": ".globl f\nf: ret", "uses": ".globl u\nu: call f@PLT",
+                       "needs": ".globl _start\n_start: call m@PLT", "m": ".globl m\nm: call f@PLT\nmov v@GOTPCREL(%rip), %rax"})
+    lab.write("v.map", "V1 { o; };\n")
+    lab.sh("ld.bfd -shared lib.o -soname lib.so --version-script=v.map -o lib.so && ld.bfd -shared plain.o -soname second.so -o second.so")
+    lab.sh("ld.bfd -shared uses.o -soname uses.so -o uses.so && gcc-ar rcs lib.a member.o && gcc-ar rcs call.a m.o")
+    return lab
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@every_linker_and_gold
+def test_how_an_object_reaches_for_what_a_library_defines(asking, linker, asked):
+    lines = [line.format(asked.replace(" ", "-") + ".o") for line in LINES]
+    assert not [differs(asking, linker, line) for line in lines if differs(asking, linker, line)]

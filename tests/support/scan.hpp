@@ -17,17 +17,19 @@
 #include "scan/object_reader.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
+#include "support/name_hash.hpp"
 
 namespace elfaudit::test {
 
 /// What the hot reader sees of the file; nothing when it leaves it to the other one.
-inline std::optional<ObjectSummary> summary_of(const std::string& path, SummaryOf what) {
+inline std::optional<ObjectSummary> summary_of(const std::string& path, SummaryOf what,
+                                               RelocationsOf relocations = RelocationsOf::Nothing) {
   std::uint64_t size = 0;
   const FileDescriptor fd = open_for_reading(path.c_str(), &size);
   ReadBuffer buffer;
   ObjectImage image(fd.get(), 0, size, buffer);
   ObjectSummary summary;
-  return summarize_object(image, what, summary) ? std::optional(summary) : std::nullopt;
+  return summarize_object(image, what, summary, relocations) ? std::optional(summary) : std::nullopt;
 }
 
 /// Whatever both readers can read looks alike to them, but for linkonce sections, which the hot one doesn't know.
@@ -51,8 +53,7 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
 }
 
 /// Both readers say the same of an object of a link command, unless the hot one leaves it to the other. The hot one
-/// counts groups that are not COMDAT: an object with no other groups is not compared. It looks for undefined locals only
-/// in objects without groups, so these alone are compared in that.
+/// counts groups that are not COMDAT: an object with no other groups is not compared.
 inline void expect_same_stakes(const std::string& path, const ObjectFacts& facts) {
   const std::optional<ObjectSummary> hot = summary_of(path, SummaryOf::Stakes);
   ObjectSummary other;
@@ -61,7 +62,7 @@ inline void expect_same_stakes(const std::string& path, const ObjectFacts& facts
   EXPECT_EQ(hot->data, other.data) << path;
   EXPECT_EQ(hot->rest.groups, other.rest.groups) << path;
   EXPECT_EQ(hot->rest.exports, other.rest.exports) << path;
-  EXPECT_TRUE(other.rest.groups || hot->rest.open_locals == other.rest.open_locals) << path;
+  EXPECT_EQ(hot->rest.open_locals, other.rest.open_locals) << path;
 }
 
 /// The symbol's name as linkers spell it: "foo", "foo@V1", "foo@@V2".
@@ -143,6 +144,8 @@ inline bool expect_same_facts(const std::string& path) {
   if (!raw) return false;
   EXPECT_EQ(describe(*raw), describe(read_object(ElfFile::open(origin), origin)));
   expect_no_other_relocations(*raw);
+  const auto summary = summary_of(path, SummaryOf::Stakes, RelocationsOf::Everything);
+  EXPECT_TRUE(!summary || summary->rest.relocations == raw->relocations) << path;
   return true;
 }
 
@@ -158,7 +161,13 @@ inline void expect_same_when_left_out(const std::string& path, const ObjectFacts
   ReadBuffer buffer;
   ObjectImage image(fd.get(), 0, size, buffer);
   const std::optional<ObjectFacts> hot = read_ordinary_object(image, facts.origin, {&names});
-  if (!hot) return;
+  const std::optional<ObjectFacts> few = read_ordinary_object(image, facts.origin, {&names, {}, false});
+  if (!hot || !few) return;
+  EXPECT_LE(few->groups.size(), hot->groups.size()) << path;
+  for (const Group& group : few->groups) {
+    const std::string signature(few->text(group.signature));
+    EXPECT_TRUE(names.contains(hash_name(signature.c_str(), signature.c_str() + signature.size() + 1).hash)) << path;
+  }
   ObjectFacts kept = facts;
   keep_only(names, kept);
   EXPECT_EQ(hot->lacks_symbols, kept.lacks_symbols) << path;
