@@ -64,11 +64,11 @@ class ReadAhead {
   /// A member's header, which begins at an even offset, and its head.
   static constexpr std::uint64_t kBytes = 64 + kHead;
 
-  /// Of a file of `file_size` bytes.
-  explicit ReadAhead(std::uint64_t file_size) : file_size_(file_size) {}
+  /// Of a file of `file_size` bytes; `most`: of which so many are wanted at a time, at most kBytes.
+  explicit ReadAhead(std::uint64_t file_size, std::uint64_t most = kBytes) : file_size_(file_size), most_(most) {}
 
   /// How many bytes to read behind `offset`, which is in the file.
-  std::uint64_t wanted_behind(std::uint64_t offset) const { return std::min(kBytes, file_size_ - offset); }
+  std::uint64_t wanted_behind(std::uint64_t offset) const { return std::min(most_, file_size_ - offset); }
 
   /// Keeps `size` bytes, at most kBytes, that are at `offset` of the file.
   void keep(const std::byte* bytes, std::uint64_t offset, std::uint64_t size) {
@@ -85,6 +85,7 @@ class ReadAhead {
 
  private:
   const std::uint64_t file_size_;
+  const std::uint64_t most_;
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
   std::array<std::byte, kBytes> bytes_;

@@ -193,7 +193,7 @@ class ObjectTables {
   /// One header of SHT_RELA whose section is there. Until one says false.
   template <class Visit>
   bool for_each_relocation(RawSection header, std::uint64_t end, const Visit& visit) {
-    constexpr std::uint64_t kPiece = std::uint64_t{600} * sizeof(Elf64_Rela);  // what is read at a time
+    constexpr std::uint64_t kPiece = std::uint64_t{2600} * sizeof(Elf64_Rela);  // what is read at a time
     if (header.size() % sizeof(Elf64_Rela) != 0 || header.entry_size() != sizeof(Elf64_Rela)) return false;
     for (std::uint64_t at = 0; at < header.size(); at += kPiece) {
       const std::uint64_t size = std::min(kPiece, header.size() - at);

@@ -279,7 +279,7 @@ class ArchiveIndexScan {
 
   /// Nothing when the archive has to be read whole. `hashes`: null where the names of the index are kept.
   std::optional<InputFacts> run(const LtoPolicy& lto, IndexHashes* hashes) {
-    ReadAhead ahead(size_);
+    ReadAhead ahead(size_, kMemberHeader + kLookedAt);
     ArchiveBytes bytes(fd_, size_, buffer_, ahead);
     const SeeNames see = [&](std::string_view names) { hash_names(names, *hashes); };
     ArchiveReader reader(bytes, hashes == nullptr ? nullptr : &see);
@@ -305,6 +305,8 @@ class ArchiveIndexScan {
   }
 
  private:
+  static constexpr std::size_t kLookedAt = EI_NIDENT + 2 * sizeof(Elf64_Half);  ///< bytes of a member
+
   /// Names that say what is in the member besides: device code, GCC's bytecode.
   static bool is_unusual(std::string_view name) {
     return name.starts_with("__fatbinwrap") || name.starts_with("__hip_") || name == "__gnu_lto_slim";
@@ -364,7 +366,7 @@ class ArchiveIndexScan {
 
   /// False when it is not an object.
   bool look_at(const ArchiveMember& member, const ReadAhead& ahead, ObjectFacts& object) const {
-    std::array<unsigned char, EI_NIDENT + 2 * sizeof(Elf64_Half)> head;
+    std::array<unsigned char, kLookedAt> head;
     if (member.size < head.size()) return false;
     if (const std::byte* available = ahead.at(member.offset, head.size()))
       std::memcpy(head.data(), available, head.size());

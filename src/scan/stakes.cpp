@@ -423,6 +423,7 @@ class LinkScan {
 
   std::vector<Offers::Offer> offered(const std::vector<std::uint64_t>& hashes) const {
     std::vector<Offers::Offer> offers;
+    offers.reserve(hashes.size());
     for (const std::uint64_t hash : hashes)
       if (const Offers::Offer offer = offers_->find(hash); offer.member != kNone) offers.push_back(offer);
     return offers;
