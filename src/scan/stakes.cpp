@@ -235,6 +235,11 @@ class LinkScan {
     }
   }
 
+  /// In a program at a fixed place an object may need each name of a library in its own way.
+  bool asks_who_is_needed() const {
+    return !names_extractions_ && (archives_ != 0 || relocations_to_read(job_) == RelocationsOf::Everything);
+  }
+
   bool is_facts(std::size_t i) const { return !job_.inputs[i].facts.empty(); }
 
   static bool is_object(const InputFacts& facts) {
@@ -260,7 +265,7 @@ class LinkScan {
     if (worker.summary.has_device_code) stop_ = true;  // its names are nvlink's too
     worker.counter.add({static_cast<std::uint32_t>(i), 0}, worker.summary.mentions);
     worker.data.add(worker.summary.data);
-    needed_[i] = worker.summary.needs;
+    if (asks_who_is_needed()) needed_[i] = worker.summary.needs;
     looks_[i] = first_look(worker.summary, worker);
   }
 
@@ -371,10 +376,9 @@ class LinkScan {
     is_taken_.resize(offers_->members().size());
     std::vector<std::uint32_t> found;
     for (const std::uint64_t hash : wanted_) take_for(offers_->find(hash), found);
-    for (std::size_t i = 0; i < needed_.size(); ++i) {
-      loose_needs_[i] = offered(needed_[i]);
-      for (const Offers::Offer offer : loose_needs_[i]) take_for(offer, found);
-    }
+    for_each_parallel(needed_.size(), grain(), [&](std::size_t i) { loose_needs_[i] = offered(needed_[i]); });
+    for (const std::vector<Offers::Offer>& needs : loose_needs_)
+      for (const Offers::Offer offer : needs) take_for(offer, found);
     while (!found.empty() && !stop_) {
       const std::size_t first = members_.size();
       std::uint64_t bytes = 0;
@@ -423,7 +427,7 @@ class LinkScan {
 
   std::vector<Offers::Offer> offered(const std::vector<std::uint64_t>& hashes) const {
     std::vector<Offers::Offer> offers;
-    offers.reserve(hashes.size());
+    offers.reserve(hashes.size() / 2);
     for (const std::uint64_t hash : hashes)
       if (const Offers::Offer offer = offers_->find(hash); offer.member != kNone) offers.push_back(offer);
     return offers;
