@@ -69,6 +69,36 @@ def clang_tool(folder, compiler):
     ]
 
 
+def members_of(archive):
+    """[(name, offset of the content)], of a GNU archive."""
+    members, names = [], b""
+    with open(archive, "rb") as file:
+        file.seek(8)
+        while len(header := file.read(60)) == 60:
+            name, size, at = header[:16].rstrip(), int(header[48:58]), file.tell()
+            if name == b"//":
+                names = file.read(size)
+            elif name[:1] == b"/" and name[1:].isdigit():
+                members.append((names[int(name[1:]) :].split(b"/\n", 1)[0].decode(), at))
+            elif name not in (b"/", b"/SYM64/"):
+                members.append((name.rstrip(b"/").decode(), at))
+            file.seek(at + size + size % 2)
+    return members
+
+
+def parts_of(row):
+    """What the lower bound of a link reads: its objects, each archive's index, and the members that lld takes."""
+    if not any(file.endswith(".a") for file in row.files):
+        return [f"{file}@0" for file in row.files]
+    why = row.folder / f"{row.name}.why"
+    subprocess.run([PEERS["lld"], f"@{row.words}", f"--why-extract={why}"], cwd=row.folder, check=True)
+    taken = {line.split("\t")[1] for line in why.read_text().splitlines()[1:]}
+    parts = [f"{archive}@index" for archive in row.files]
+    for archive in row.files:
+        parts += [f"{archive}@{offset}" for name, offset in members_of(archive) if f"{archive}({name})" in taken]
+    return parts
+
+
 def program(name, folder, objects, demanded, peers):
     """Objects of which nothing begins, so that any of them will do."""
     words = linker_words(["-nostartfiles", "-no-pie", "-Wl,-e,0", *objects, "-o", str(folder / f"{name}.out")])

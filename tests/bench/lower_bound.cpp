@@ -1,6 +1,9 @@
 // What the check can't be faster than, less its promises: hashes the strong definitions of every object into 16-byte
 // records and counts equal hashes. No check of anything it reads, no COMDAT groups, no undefined names, no report.
 //
+// Of a link all names of what it reads: FILE is "x.o@0", an object, "libx.a@index", the archive's index, or "libx.a@OFFSET",
+// the member whose content is there.
+//
 //   lower_bound THREADS FILE...
 #include <elf.h>
 #include <fcntl.h>
@@ -40,7 +43,9 @@ bool read_at(int fd, void* into, std::uint64_t size, std::uint64_t offset) {
   return ::pread(fd, into, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
 
-void read_object(Worker& worker, int fd, std::uint64_t base, std::uint32_t number) {
+enum class Names { Strong, All };
+
+void read_object(Worker& worker, int fd, std::uint64_t base, std::uint32_t number, Names names_wanted) {
   Elf64_Ehdr header;
   if (!read_at(fd, &header, sizeof header, base) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
   worker.headers.resize(header.e_shnum * sizeof(Elf64_Shdr));
@@ -65,7 +70,7 @@ void read_object(Worker& worker, int fd, std::uint64_t base, std::uint32_t numbe
       std::memcpy(&symbol, worker.symbols.data() + at, sizeof symbol);
       const bool strong =
           ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_COMMON;
-      if (!strong || symbol.st_name >= names.sh_size) continue;
+      if (!(strong || names_wanted == Names::All) || symbol.st_name >= names.sh_size) continue;
       const std::uint64_t hash = elfaudit::hash_name(text + symbol.st_name, text + names.sh_size).hash;
       worker.partitions[hash >> 58].push_back({hash, number, symbol.st_name});
     }
@@ -73,7 +78,36 @@ void read_object(Worker& worker, int fd, std::uint64_t base, std::uint32_t numbe
   }
 }
 
+/// The first member, "/": a count, as many offsets, as many names; big endian.
+void read_index(Worker& worker, int fd, std::uint32_t number) {
+  char header[60];
+  if (!read_at(fd, header, 60, 8) || std::memcmp(header, "/ ", 2) != 0) return;
+  worker.symbols.resize(std::strtoull(std::string(header + 48, 10).c_str(), nullptr, 10));
+  if (worker.symbols.size() < 4 || !read_at(fd, worker.symbols.data(), worker.symbols.size(), 68)) return;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(worker.symbols.data());
+  const std::size_t count = std::size_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+  const char* const end = worker.symbols.data() + worker.symbols.size();
+  const char* name = worker.symbols.data() + 4 + 4 * count;
+  for (std::size_t i = 0; i < count && name < end; ++i) {
+    const elfaudit::NameHash hash = elfaudit::hash_name(name, end);
+    worker.partitions[hash.hash >> 58].push_back({hash.hash, number, 0});
+    name += hash.length + 1;
+  }
+}
+
+void read_part(Worker& worker, const std::string& path, const std::string& part, std::uint32_t number) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (part == "index")
+    read_index(worker, fd, number);
+  else
+    read_object(worker, fd, std::strtoull(part.c_str(), nullptr, 10), number, Names::All);
+  ::close(fd);
+}
+
 void read_file(Worker& worker, const std::string& path, std::uint32_t number) {
+  if (const std::size_t at = path.rfind('@'); at != std::string::npos)
+    return read_part(worker, path.substr(0, at), path.substr(at + 1), number);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info {};
   if (fd < 0 || ::fstat(fd, &info) != 0) return;
@@ -83,11 +117,11 @@ void read_file(Worker& worker, const std::string& path, std::uint32_t number) {
     char header[60];
     for (std::uint64_t at = 8; at + 60 <= end && read_at(fd, header, 60, at);) {
       const std::uint64_t size = std::strtoull(std::string(header + 48, 10).c_str(), nullptr, 10);
-      read_object(worker, fd, at + 60, number);
+      read_object(worker, fd, at + 60, number, Names::Strong);
       at += 60 + size + size % 2;
     }
   } else {
-    read_object(worker, fd, 0, number);
+    read_object(worker, fd, 0, number, Names::Strong);
   }
   ::close(fd);
 }
