@@ -99,7 +99,8 @@ class SummaryReader : ObjectTables {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
     out_.machine = machine_;
     if (!read || !read_symbols()) return false;
-    if (asks_for(relocations, out_.rest.groups) && symbols_index_ != 0) note_relocations(out_.rest.relocations);
+    const bool asked = what_ == SummaryOf::Stakes && asks_for(relocations, out_.rest.groups);
+    if (asked && symbols_index_ != 0) note_relocations(out_.rest.relocations);
     return true;
   }
 

@@ -13,6 +13,7 @@ need("g++", "ar")
 
 PT_DYNAMIC = 2
 DT_BIND_NOW = 24  # elf.h
+DT_NEEDED = 1
 
 TABLE = (SOURCE_DIR / "src" / "support" / "limits.def").read_text()
 
@@ -155,19 +156,22 @@ def log_commands(lab, n):
     return ["diagnose", "x.log"]
 
 
-def dynamic_entries(lab, n):
-    """Of a library whose dynamic section was moved behind everything else."""
-    lab.sh("gcc -shared -nostdlib a.o -o x.so")
-    library = bytearray((lab.path / "x.so").read_bytes())
+def with_dynamic_section(path, section_of):
+    """Moves a library's dynamic section behind everything else: section_of(its entries but the last) instead of these."""
+    library = bytearray(path.read_bytes())
     headers, count = struct.unpack_from("<Q", library, 32)[0], struct.unpack_from("<H", library, 56)[0]
     [header] = [at for at in range(headers, headers + count * 56, 56) if struct.unpack_from("<I", library, at)[0] == PT_DYNAMIC]
     offset, size = (struct.unpack_from("<Q", library, header + field)[0] for field in (8, 32))
     [*entries, last] = [library[at : at + 16] for at in range(offset, offset + size, 16)]
-    entries = [entry for entry in entries if any(entry)]
-    section = struct.pack("<QQ", DT_BIND_NOW, 0) * (n - 1 - len(entries)) + b"".join(entries) + last
+    section = section_of([entry for entry in entries if any(entry)]) + last
     for field, value in (8, len(library)), (32, len(section)):
         struct.pack_into("<Q", library, header + field, value)
-    (lab.path / "x.so").write_bytes(library + section)
+    path.write_bytes(library + section)
+
+
+def dynamic_entries(lab, n):
+    lab.sh("gcc -shared -nostdlib a.o -o x.so")
+    with_dynamic_section(lab.path / "x.so", lambda entries: struct.pack("<QQ", DT_BIND_NOW, 0) * (n - 1 - len(entries)) + b"".join(entries))
     return ["check", "x.so"]
 
 
@@ -304,6 +308,45 @@ def test_a_depfile_that_is_too_large(lab):
     above = lab.audit("check", "a.o", "b.o")
     assert below.code == 1 and above.code == 2 and "state is defined twice" in above.out
     assert "a.d: not all was read: it is beyond the limit on the size of a depfile (elfaudit --limits) [unreadable-input]" in above.out, above
+
+
+def needed_names(lab, n):
+    """One long name, again and again, and once a part of it."""
+    name = "n" * 4096
+    lab.sh(f"gcc -shared -nostdlib a.o -Wl,-soname,{name} -o y.so && gcc -shared -nostdlib -Wl,--no-as-needed a.o y.so -o x.so")
+
+    def section_of(entries):
+        [needed] = [struct.unpack("<QQ", entry)[1] for entry in entries if struct.unpack("<QQ", entry)[0] == DT_NEEDED]
+        others = b"".join(entry for entry in entries if struct.unpack("<QQ", entry)[0] != DT_NEEDED)
+        rest = struct.pack("<QQ", DT_NEEDED, needed + len(name) - n % len(name)) if n % len(name) else b""
+        return others + struct.pack("<QQ", DT_NEEDED, needed) * (n // len(name)) + rest
+
+    with_dynamic_section(lab.path / "x.so", section_of)
+    return lab.audit("check", "x.so")
+
+
+def test_names_of_needed_libraries(lab):
+    lab.cc("a.o", "int state;")
+    below, above = (needed_names(lab, limit("NeededNames") + more) for more in (0, 1))
+    assert below.code == 1 and "which is not found [needed-not-found]" in below.out
+    assert above.code == 2 and "x.so: its dynamic section names strings of more than 16 MiB in all [unreadable-input]" in above.out
+
+
+def test_the_name_of_a_member(lab):
+    lab.cc("a.o", "int state;")
+    object_bytes = (lab.path / "a.o").read_bytes()
+    for length in (limit("MemberName"), limit("MemberName") + 1):
+        header = f"#1/{length}".ljust(16) + "0".ljust(12) + "0".ljust(6) * 2 + "644".ljust(8) + str(length + len(object_bytes)).ljust(10) + "`\n"
+        (lab.path / "x.a").write_bytes(b"!<arch>\n" + header.encode() + b"n" * length + object_bytes)
+        [member] = lab.audit("list", "members", "--format", "json", "x.a").json()["members"]
+        assert member["member"] == "n" * limit("MemberName")
+
+
+def test_a_baseline_that_is_too_large(lab):
+    lab.cc("a.o", "int state;")
+    lab.sh(f"truncate -s {limit('BaselineBytes') + 1} known.json")
+    result = lab.audit("check", "--baseline", "known.json", "a.o")
+    assert result.code == 2 and "known.json: is larger than 1024 MiB" in result.err, result
 
 
 def test_a_variable_of_ninja_that_doubles(lab):
