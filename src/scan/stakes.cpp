@@ -150,7 +150,7 @@ class LinkScan {
 
   /// What is left of a first look at an object: it is read again only if a name of it is at stake.
   struct FirstLook {
-    const Worker* reader = nullptr;  ///< null: it has to be read again
+    const Worker* reader = nullptr;
     std::size_t first_key = 0;       ///< into Worker::keys
     std::size_t keys = 0;
     std::uint16_t machine = 0;
@@ -205,6 +205,7 @@ class LinkScan {
       archives_ += archive ? 1 : 0;
       if (!special && !archive && named[input.path] == 1) loose_.push_back(i);
     }
+    all_direct_ = !asks_who_is_needed();
   }
 
   /// Those that are not plain objects are left out of loose_.
@@ -338,7 +339,7 @@ class LinkScan {
       }
       for (const Group& group : object.groups) mention(object.text(group.signature));
     }
-    // An older version of a name is none of an object's where there is a default one: memcpy@GLIBC_2.2.5.
+    // No object gets an older version of a name that has a default one: memcpy@GLIBC_2.2.5.
     const HashedNames defaults(defined);
     for (const std::uint64_t name : others)
       if (!defaults.contains(name)) outside_.push_back(mention_of(name));
@@ -725,7 +726,7 @@ class LinkScan {
   std::atomic<bool> stop_ = false;  ///< all names are read
   PerThread<Worker> workers_;
   std::atomic<bool> all_groups_ = false;            ///< all groups are read
-  std::atomic<bool> all_direct_ = false;            ///< as if all needs were Counters::direct
+  std::atomic<bool> all_direct_ = false;            ///< all needs are as if Counters::direct had them
   std::vector<FirstLook> looks_;                    ///< by input
   std::vector<std::uint64_t> sizes_;                ///< by input: of the file, bytes
   std::vector<std::vector<std::uint64_t>> needed_;  ///< by input: hashes

@@ -225,6 +225,7 @@ def test_what_a_loaded_library_needs_is_exported_and_strong(lab):
 
 ASKED = {
     "call": "call f@PLT",
+    "call in a group": '.section .text.g,"axG",@progbits,g,comdat\n.weak g\ng: call f@PLT',
     "got": "mov v@GOTPCREL(%rip), %rax",
     "got-and-address": "mov v@GOTPCREL(%rip), %rax\nlea v(%rip), %rax",
     "address of a function": "lea f(%rip), %rax",
@@ -260,7 +261,8 @@ p: .quad 0
 t: .quad 0"""
 LINES = ["-pie {} lib.so", "{} lib.so", "-pie lib.so {}", "-pie --as-needed lib.so {}", "-pie -z text {} lib.so", "-pie -z nocopyreloc {} lib.so",
          "-pie {} lib.so second.so", "-pie {} lib.a lib.so", "-pie {} lib.so lib.a", "-pie call.o {} lib.so", "-pie {} plain.o lib.so",
-         "-pie {} uses.so lib.so", "-pie {} lib.so lib.so", "-pie needs.o call.a lib.so"]  # fmt: skip
+         "-pie {} uses.so lib.so", "-pie {} lib.so lib.so", "-pie needs.o call.a lib.so", "--as-needed {} needy.so",
+         "-pie --as-needed {} needy.so"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -273,6 +275,7 @@ def asking(tmp_path_factory):
     lab.write("v.map", "V1 { o; };\n")
     lab.sh("ld.bfd -shared lib.o -soname lib.so --version-script=v.map -o lib.so && ld.bfd -shared plain.o -soname second.so -o second.so")
     lab.sh("ld.bfd -shared uses.o -soname uses.so -o uses.so && gcc-ar rcs lib.a member.o && gcc-ar rcs call.a m.o")
+    lab.sh("ld.bfd -shared plain.o needs.o -soname needy.so -o needy.so")
     return lab
 
 
