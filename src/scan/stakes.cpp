@@ -601,16 +601,17 @@ class LinkScan {
         if (stakes_->contains(hash))
           if (const auto name = names.find(hash); name != names.end()) add(name->second);
     }
-    repeat_indexes();
     shorten_libraries();
+    repeat_what_is_named_again();
   }
 
-  void repeat_indexes() {
+  void repeat_what_is_named_again() {
     std::map<std::string_view, std::size_t> first;
     for (std::size_t i = 0; i < out_.size(); ++i) {
-      if (out_[i].kind != InputKind::Archive) continue;
+      if (out_[i].kind != InputKind::Archive && out_[i].kind != InputKind::SharedObject) continue;
       const InputFacts& named = out_[first.try_emplace(out_[i].path, i).first->second];
       if (&named == &out_[i]) continue;
+      out_[i].objects = named.objects;
       out_[i].index = named.index;
       out_[i].index_strings = named.index_strings;
     }

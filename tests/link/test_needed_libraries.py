@@ -261,7 +261,7 @@ p: .quad 0
 t: .quad 0"""
 LINES = ["-pie {} lib.so", "{} lib.so", "-pie lib.so {}", "-pie --as-needed lib.so {}", "-pie -z text {} lib.so", "-pie -z nocopyreloc {} lib.so",
          "-pie {} lib.so second.so", "-pie {} lib.a lib.so", "-pie {} lib.so lib.a", "-pie call.o {} lib.so", "-pie {} plain.o lib.so",
-         "-pie {} uses.so lib.so", "-pie {} lib.so lib.so", "-pie needs.o call.a lib.so", "--as-needed {} needy.so",
+         "-pie {} uses.so lib.so", "-pie {} lib.so lib.so", "-pie --as-needed lib.so {} lib.so", "-pie needs.o call.a lib.so", "--as-needed {} needy.so",
          "-pie --as-needed {} needy.so"]  # fmt: skip
 
 
