@@ -290,6 +290,13 @@ def test_mold_warns_of_names_where_there_are_no_patterns(bench, nodes):
     assert not linkers.differs(bench, "mold", "-shared --fatal-warnings foo.o --version-script nodes.map")
 
 
+@pytest.mark.parametrize("words", ["foo-v1.o", "foo-v1.o --version-script empty.map", "start-foo-v1.o --version-script v2.map"])
+@every_linker
+def test_a_version_that_no_node_has_with_noinhibit_exec(bench, linker, words):
+    """A warning of mold's, an error elsewhere."""
+    assert not linkers.differs(bench, linker, f"-shared --noinhibit-exec {words}")
+
+
 @pytest.mark.parametrize(
     "words", ["weak-default-v2.o plain.o", "default-v2.o --version-script v1-too.map --no-undefined-version"]
 )
