@@ -120,6 +120,15 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
   return finding;
 }
 
+/// With --noinhibit-exec.
+bool is_only_warned(const LinkJob& job, const Rejection& rejection) {
+  const LinkerTraits& linker = traits_of(job);
+  if (!job.relocations.noinhibit_exec) return false;
+  if (rejection.kind == Rejection::Kind::NoSuchVersion) return linker.forces_versions;
+  if (rejection.kind != Rejection::Kind::VersionUnmatched) return linker.forces_all;
+  return linker.forces_unmatched && !(job.warnings.fatal && linker.fatal_warnings_anywhere);
+}
+
 std::vector<Finding> refused_links(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Rejection& rejection : evidence.resolution.rejections) {
@@ -135,12 +144,10 @@ std::vector<Finding> refused_links(const Evidence& evidence) {
         findings.push_back(version_not_defined(evidence, rejection));
         break;
       case Rejection::Kind::Redeclared:  // lto-type-mismatch
-        break;
+        continue;
     }
+    if (is_only_warned(evidence.job, rejection)) findings.back().severity = Severity::Warning;
   }
-  const LinkJob& job = evidence.job;
-  if (traits_of(job).forces_all && job.relocations.noinhibit_exec)
-    for (Finding& finding : findings) finding.severity = Severity::Warning;
   return findings;
 }
 

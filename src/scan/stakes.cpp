@@ -151,7 +151,7 @@ class LinkScan {
   /// What is left of a first look at an object: it is read again only if a name of it is at stake.
   struct FirstLook {
     const Worker* reader = nullptr;
-    std::size_t first_key = 0;       ///< into Worker::keys
+    std::size_t first_key = 0;  ///< into Worker::keys
     std::size_t keys = 0;
     std::uint16_t machine = 0;
     ObjectSummary::Rest rest;

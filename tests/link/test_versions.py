@@ -290,10 +290,15 @@ def test_mold_warns_of_names_where_there_are_no_patterns(bench, nodes):
     assert not linkers.differs(bench, "mold", "-shared --fatal-warnings foo.o --version-script nodes.map")
 
 
-@pytest.mark.parametrize("words", ["foo-v1.o", "foo-v1.o --version-script empty.map", "start-foo-v1.o --version-script v2.map"])
-@every_linker
-def test_a_version_that_no_node_has_with_noinhibit_exec(bench, linker, words):
-    """A warning of mold's, an error elsewhere."""
+FORCED = ["foo-v1.o", "foo-v1.o --version-script empty.map", "start-foo-v1.o --version-script v2.map", "foo.o --version-script missing.map",
+          "foo.o --no-undefined-version --version-script missing.map", "foo.o --no-undefined-version --version-script missing.map --fatal-warnings",
+          "foo-v1.o --no-undefined-version --version-script missing.map", "foo-v1.o --fatal-warnings"]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", FORCED)
+@linkers.every_linker_and_gold
+def test_versions_that_are_not_there_with_noinhibit_exec(bench, linker, words):
+    """Some are warnings of mold's, of gold's and of lld's."""
     assert not linkers.differs(bench, linker, f"-shared --noinhibit-exec {words}")
 
 
