@@ -176,7 +176,7 @@ struct ObjectSummary {
   Rest rest;
   std::uint64_t defined = 0;             ///< the sum of the hashes of what it defines: an archive's index has the same
   std::vector<std::uint64_t> needs;      ///< SummaryOf::Stakes: hashes of what a member is taken in for, in that order
-  std::vector<std::uint64_t> direct;     ///< the same, of what not every library may define for it
+  std::vector<std::uint64_t> direct;     ///< of these, those for which it matters what a library has by that name
   std::vector<std::uint32_t> group_of;   ///< scratch: by section, the signature's symbol index
   std::vector<const std::byte*> others;  ///< scratch: symbol table entries
   std::vector<const std::byte*> plain_data;  ///< scratch, too

@@ -24,7 +24,7 @@
 //     twice.
 //
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
-// bytes are, to see that none of them is the name of a thread-local variable.
+// bytes are, to see whether a thread-local variable may have one of them.
 //
 // The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The
 // others have one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked

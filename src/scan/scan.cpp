@@ -327,9 +327,11 @@ class ArchiveIndexScan {
     return true;
   }
 
+  /// No more than there can be entries, each of an offset and a NUL at least: behind them may be any number of NULs.
   void hash_names(std::string_view names, IndexHashes& hashes) {
+    const std::uint64_t most = size_ / (sizeof(std::uint32_t) + 1);
     const char* const end = names.data() + names.size();
-    for (const char* name = names.data(); name != end;) {
+    for (const char* name = names.data(); name != end && hashes.hashes.size() < most;) {
       const NameHash hash = hash_name(name, end);
       is_unusual_ |= hash.has_version || is_unusual({name, hash.length});
       if (hash.has_version) return;

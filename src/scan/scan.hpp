@@ -35,8 +35,7 @@ enum class ArchiveReading : std::uint8_t {
 /// An archive's index by hashes of its names, as in mentions (object_reader.hpp) without kMentionBits.
 struct IndexHashes {
   std::vector<std::uint64_t> hashes;  ///< in the order of the members
-  std::vector<std::uint32_t>
-      begins;  ///< into `hashes`, by member, and of the end; empty where the index is not read so
+  std::vector<std::uint32_t> begins;  ///< into `hashes`, by member, then the end; empty: InputFacts::index has it
 };
 
 /// Opens members of archives that scan() left unopened. One that can't be read becomes an object without symbols, and

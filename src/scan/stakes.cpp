@@ -130,6 +130,8 @@ class LinkScan {
     read_members();
     if (stop_) return all_names();
     write_indexes();
+    shorten_libraries();
+    repeat_what_is_named_again();
     return {std::move(out_), NamesRead::AtStake};
   }
 
@@ -601,8 +603,6 @@ class LinkScan {
         if (stakes_->contains(hash))
           if (const auto name = names.find(hash); name != names.end()) add(name->second);
     }
-    shorten_libraries();
-    repeat_what_is_named_again();
   }
 
   void repeat_what_is_named_again() {
