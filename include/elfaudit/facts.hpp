@@ -97,6 +97,20 @@ struct RelocationKinds {
   bool operator==(const RelocationKinds&) const = default;
 };
 
+/// How far an object reaches into data that it doesn't define.
+struct Reach {
+  enum class Kind : std::uint8_t {
+    Access,   ///< an instruction reads or writes the byte there
+    Data,     ///< data holds the address
+    Computed  ///< code computes it: of a loop over an array of records it may be up to a record behind the end
+  };
+  std::uint32_t symbol = 0;  ///< Symbol::index
+  Kind kind = Kind::Access;
+  std::uint64_t end = 0;  ///< bytes from the beginning, more than 0; of several the farthest
+
+  bool operator==(const Reach&) const = default;
+};
+
 /// One object file, member or shared object.
 struct ObjectFacts {
   Origin origin;
@@ -113,19 +127,20 @@ struct ObjectFacts {
   bool lacks_exports = false;   ///< definitions of what other files may see are among these
   RelocationKinds relocations;  ///< of the objects of a link command
 
-  std::string strings;                     ///< the bytes behind every Text
-  std::vector<Symbol> symbols;             ///< in symbol table order
-  std::vector<Section> sections;           ///< by ascending index
-  std::vector<Group> groups;               ///< in section order, each signature once
-  DeviceFacts device;                      ///< the device code inside
-  std::string soname;                      ///< DT_SONAME; empty when there is none
-  std::vector<std::string> needed;         ///< DT_NEEDED in order
-  std::vector<std::string> runpath;        ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
-  bool runpath_is_rpath = false;           ///< it is DT_RPATH
-  bool no_default_libraries = false;       ///< DF_1_NODEFLIB
-  bool symbolic = false;                   ///< DF_SYMBOLIC: its own definitions come first
-  std::vector<Text> versions;              ///< those it defines, including its own name (VER_FLG_BASE)
-  std::vector<VersionNeed> version_needs;  ///< in the order of .gnu.version_r
+  std::string strings;                        ///< the bytes behind every Text
+  std::vector<Symbol> symbols;                ///< in symbol table order
+  std::vector<Section> sections;              ///< by ascending index
+  std::vector<Group> groups;                  ///< in section order, each signature once
+  std::optional<std::vector<Reach>> reaches;  ///< by symbol and kind; nothing: the object has to be asked
+  DeviceFacts device;                         ///< the device code inside
+  std::string soname;                         ///< DT_SONAME; empty when there is none
+  std::vector<std::string> needed;            ///< DT_NEEDED in order
+  std::vector<std::string> runpath;           ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
+  bool runpath_is_rpath = false;              ///< it is DT_RPATH
+  bool no_default_libraries = false;          ///< DF_1_NODEFLIB
+  bool symbolic = false;                      ///< DF_SYMBOLIC: its own definitions come first
+  std::vector<Text> versions;                 ///< those it defines, including its own name (VER_FLG_BASE)
+  std::vector<VersionNeed> version_needs;     ///< in the order of .gnu.version_r
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself
   bool available = true;   ///< the object exists and its content is what these facts describe

@@ -15,6 +15,7 @@
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/locate.hpp"
 #include "locate/why/cause.hpp"
+#include "locate/why/suppliers.hpp"
 #include "package/packages.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/device_rules.hpp"
@@ -23,7 +24,6 @@
 #include "scan/library_names.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
-#include "scan/suppliers.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -346,20 +346,24 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   };
   const std::vector<ObjectFacts> interpreter =
       attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
+  std::vector<Overrun> overruns;
+  if (!(of_build && of_build->stays_inside) && (result.job.scope.command || compares_types(options.enable)))
+    overruns = attempt("references to data", [&] { return find_overruns(result.inputs, result.resolution); });
   TypeComparison types;
   if (compares_types(options.enable)) {
     progress_stage("comparing types");
     const TypeOptions reading{options.jobs, options.cache, options.compile_commands, options.known_commands};
     types = attempt("types", [&] { return compare_types(result.inputs, result.resolution, reading); });
-    types.overruns = attempt("references to data", [&] { return find_overruns(result.inputs, result.resolution); });
     result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
     watch.lap("types");
   }
-  result.findings = apply_rules(
-      {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
-       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
-       in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
-      options.enable);
+  result.findings =
+      apply_rules({result.job,     result.inputs,   result.resolution, result.packages,
+                   result.images,  options.pythons, options.gpu_archs, compiles,
+                   stale.objects,  stale.libraries, &result.libraries, holds_functions_or_variables,
+                   when_looked_up, in_headers,      interpreter,       &relatives,
+                   resolve_as,     &types,          overruns,          of_build && of_build->data_is_alike},
+                  options.enable);
   const auto in_member = [&](const Finding& finding) { return names_member(result, finding); };
   if (foresees && std::ranges::any_of(result.findings, in_member)) return with_all_names();
   std::vector<InputError> errors = attempt("host shadows", [&] { return note_shadows(result); });

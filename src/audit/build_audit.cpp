@@ -199,6 +199,15 @@ void add_pass(std::vector<Pass>& passes, const Pass& pass) {
     same->milliseconds += pass.milliseconds;
 }
 
+/// What is unreadable is for the links that use it to say.
+bool stay_inside(const std::vector<InputFacts>& inputs) {
+  try {
+    return stays_inside(inputs);
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point begin) {
@@ -216,11 +225,12 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   passes.push_back({"objects", since(begin)});
   begin = Clock::now();
   const bool alike = jobs.size() > 1 && is_data_alike(shared.all());
+  const bool inside = jobs.size() > 1 && stay_inside(shared.all());
   passes.back().milliseconds += since(begin);
 
   std::vector<Audit> audits(jobs.size());
   for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
-    ReadInputs given{shared.of(jobs[i].job), alike};
+    ReadInputs given{shared.of(jobs[i].job), alike, inside};
     audits[i] = audit_read(std::move(jobs[i].job), options, std::move(given));
   });
   excuse_what_findings_stop(jobs, audits);

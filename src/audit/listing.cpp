@@ -61,6 +61,8 @@ void complete(InputFacts& facts, unsigned jobs) {
       // An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
       decode_readable(objects[i]);
       objects[i].places = places_of_all(objects[i]);
+      if (objects[i].kind == ObjectKind::Relocatable && !objects[i].origin.bytecode && objects[i].origin.entry.empty())
+        objects[i].reaches = find_reaches(objects[i].origin);
     });
   });
 }

@@ -81,6 +81,7 @@ class LinkMembers {
 struct ReadInputs {
   std::vector<InputFacts> inputs;  ///< those of the job, in their order
   bool data_is_alike = false;      ///< as Evidence has it
+  bool stays_inside = false;       ///< stays_inside() of all inputs of the build
 };
 
 /// One link of several, whose inputs were read before. It lacks what audit_objects() reports.

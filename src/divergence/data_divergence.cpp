@@ -3,6 +3,8 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -12,10 +14,13 @@
 
 #include "divergence/divergence.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/outline.hpp"
+#include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
+#include "scan/object_queries.hpp"
 #include "scan/object_reader.hpp"
 #include "support/name_hash.hpp"
+#include "support/threads.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -204,48 +209,145 @@ std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>&
 // an array longer than it is defined.
 //
 //  1. Compared are references of the link's objects to data that another object or a shared object defines with a size.
-//     The end itself is an address that programs compute, so only what lies behind it is said.
-//  2. How far a reference reaches is its addend: for relocations that are relative to the next instruction, four more
-//     (x86-64 psABI 4.4.1). An operand behind the displacement makes it less: nothing is said too much.
+//  2. What an instruction reads or writes lies inside. An address in data may be the end. One that code computes may be
+//     where a loop over a member of records ends: up to a record behind the end, and no record is larger than the data.
 
 namespace {
 
-/// Nothing for a relocation that does not say.
-std::optional<std::int64_t> reach(const RelocationEntry& entry) {
-  switch (entry.type) {
-    case R_X86_64_64:
-    case R_X86_64_32:
-    case R_X86_64_32S:
-      return entry.addend;
-    case R_X86_64_PC32:
-      return entry.addend + 4;
+class ReachFinder {
+ public:
+  explicit ReachFinder(const ElfSections& sections)
+      : sections_(sections),
+        machine_(
+            traits_of(Machine{sections.file_header().e_machine, sections.file_header().e_ident[EI_CLASS] == ELFCLASS64,
+                              sections.file_header().e_ident[EI_DATA] == ELFDATA2MSB})) {}
+
+  std::vector<Reach> run() {
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (header.sh_type == SHT_SYMTAB) symbols_ = open_symbol_table(sections_, index);
+    }
+    for (std::size_t index = 1; index < sections_.count(); ++index)
+      if (const GElf_Shdr header = sections_.header(index); header.sh_type == SHT_RELA) read_section(index, header);
+    std::vector<Reach> found;
+    for (const auto& [what, end] : farthest_) found.push_back({what.first, what.second, end});
+    return found;
+  }
+
+ private:
+  void read_section(std::size_t index, const GElf_Shdr& header) {
+    if (header.sh_info == SHN_UNDEF || header.sh_info >= sections_.count()) return;
+    const GElf_Shdr target = sections_.header(header.sh_info);
+    if ((target.sh_flags & SHF_ALLOC) == 0) return;
+    each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+      const std::uint64_t end = machine_.reach(entry.type, entry.addend);
+      if (end == 0 || !is_undefined(entry.symbol)) return;
+      std::uint64_t& farthest =
+          farthest_[{static_cast<std::uint32_t>(entry.symbol), kind_of(header.sh_info, target, entry)}];
+      farthest = std::max(farthest, end);
+    });
+  }
+
+  bool is_undefined(std::uint64_t number) const {
+    GElf_Sym symbol;
+    return number != 0 && number < symbols_.count &&
+           gelf_getsym(symbols_.data, static_cast<int>(number), &symbol) != nullptr && symbol.st_shndx == SHN_UNDEF;
+  }
+
+  Reach::Kind kind_of(std::size_t section, const GElf_Shdr& target, const RelocationEntry& entry) const {
+    if ((target.sh_flags & SHF_EXECINSTR) == 0) return Reach::Kind::Data;
+    const bool accesses = machine_.is_among(machine_.accessing_relocations, entry.type) || is_access(section, entry);
+    return accesses ? Reach::Kind::Access : Reach::Kind::Computed;
+  }
+
+  /// x86-64: an operand in memory at a place known beforehand, relative to the next instruction or absolute; not the
+  /// one of lea, and not an index of a loop, which may count from behind the end.
+  bool is_access(std::size_t section, const RelocationEntry& entry) const {
+    if (sections_.file_header().e_machine != EM_X86_64) return false;
+    const Elf_Data* code = sections_.table(section);
+    if (code == nullptr || entry.offset < 2 || entry.offset > code->d_size) return false;
+    const auto* at = static_cast<const std::uint8_t*>(code->d_buf) + entry.offset;
+    constexpr std::uint8_t kLea = 0x8d, kModAndRm = 0xc7, kNextInstruction = 0x05, kSib = 0x04, kAbsolute = 0x25;
+    if (machine_.is_among(machine_.next_relocations, entry.type))
+      return (at[-1] & kModAndRm) == kNextInstruction && at[-2] != kLea;
+    return at[-1] == kAbsolute && (at[-2] & kModAndRm) == kSib && (entry.offset < 3 || at[-3] != kLea);
+  }
+
+  const ElfSections& sections_;
+  const MachineTraits& machine_;
+  ElfSymbols symbols_;
+  std::map<std::pair<std::uint32_t, Reach::Kind>, std::uint64_t> farthest_;
+};
+
+bool is_past_end(const Reach& reach, std::uint64_t size) {
+  switch (reach.kind) {
+    case Reach::Kind::Access:
+      return reach.end >= size;
+    case Reach::Kind::Data:
+      return reach.end > size;
     default:
-      return std::nullopt;
+      return reach.end / 2 >= size;
   }
 }
 
+}  // namespace
+
+std::vector<Reach> find_reaches(const Origin& origin) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  return ReachFinder(sections).run();
+}
+
+namespace {
+
 class OverrunCheck {
  public:
-  OverrunCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution)
-      : inputs_(inputs), resolution_(resolution) {
-    each_object([&](ObjectId id) {
-      for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
-        const Symbol& symbol = object(id).symbols[s];
-        const std::string_view name = object(id).name(symbol);
-        if (symbol.type != SymbolType::Tls && has_compared_size(symbol, name) &&
-            resolution_.resolution_of({id, s}) == SymbolResolution::Kept)
-          defined_.try_emplace(name, SymbolId{id, s});
-      }
+  OverrunCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution) : inputs_(inputs) {
+    for (const ObjectId id : linked_relocatables(inputs, resolution)) add_object(id);
+    each_definition([&](SymbolId id) {
+      if (resolution.resolution_of(id) == SymbolResolution::Kept) defined_.try_emplace(name_of(id), id);
     });
     // Of what no object defines, the first shared object that does: its size is the one that the program gets.
     for (const ObjectId id : linked_objects(inputs, resolution))
-      if (object(id).kind == ObjectKind::SharedObject) add_exported(id);
+      if (object(id).kind == ObjectKind::SharedObject)
+        each_export(id, [&](SymbolId exported) { defined_.try_emplace(name_of(exported), exported); });
+  }
+
+  /// Each name as if it were bound to the smallest of its definitions.
+  explicit OverrunCheck(const std::vector<InputFacts>& inputs) : inputs_(inputs) {
+    const auto add = [&](SymbolId id) {
+      SymbolId& smallest = defined_.try_emplace(name_of(id), id).first->second;
+      if (symbol(id).size < symbol(smallest).size) smallest = id;
+    };
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+        const ObjectId id{i, o};
+        if (object(id).kind == ObjectKind::Relocatable) add_object(id);
+        if (object(id).kind == ObjectKind::SharedObject) each_export(id, add);
+      }
+    each_definition(add);
+  }
+
+  /// Does any object reach past an end?
+  bool any() const {
+    std::atomic<bool> found = false;
+    for_each_parallel(objects_.size(), kGrain, [&](std::size_t i) {
+      if (!found && !look_at(objects_[i]).empty()) found = true;
+    });
+    return found;
   }
 
   std::vector<Overrun> run() {
-    each_object([&](ObjectId id) { look_at(id); });
+    std::vector<std::vector<Overrun>> past(objects_.size());
+    for_each_parallel(objects_.size(), kGrain, [&](std::size_t i) { past[i] = look_at(objects_[i]); });
+    std::map<SymbolId, Overrun> farthest;
+    for (const std::vector<Overrun>& of_object : past)
+      for (const Overrun& one : of_object) {
+        Overrun& known = farthest.try_emplace(one.definition, one).first->second;
+        if (one.end > known.end) known = one;
+      }
     std::vector<Overrun> found;
-    for (const auto& [definition, overrun] : farthest_) found.push_back(overrun);
+    for (const auto& [definition, overrun] : farthest) found.push_back(overrun);
     std::ranges::stable_sort(found, {}, [&](const Overrun& overrun) { return name_of(overrun.definition); });
     return found;
   }
@@ -255,63 +357,72 @@ class OverrunCheck {
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   std::string_view name_of(SymbolId id) const { return object(id.in).name(symbol(id)); }
 
-  void add_exported(ObjectId id) {
-    for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
-      const Symbol& symbol = object(id).symbols[s];
-      const bool answers = symbol.version.empty() || symbol.default_version;
-      if (answers && symbol.type == SymbolType::Object && has_compared_size(symbol, object(id).name(symbol)))
-        defined_.try_emplace(object(id).name(symbol), SymbolId{id, s});
-    }
+  void add_object(ObjectId id) {
+    const ObjectFacts& facts = object(id);
+    const bool known = facts.available || facts.reaches;
+    const bool says = machine_of(facts).addressing_relocations != 0;
+    if (says && !facts.nested && !facts.unopened && !facts.origin.bytecode && !facts.origin.binary && known)
+      objects_.push_back(id);
   }
 
   template <class Visit>
-  void each_object(const Visit& visit) const {
-    for (const ObjectId id : linked_relocatables(inputs_, resolution_)) {
-      const ObjectFacts& facts = object(id);
-      const bool known = facts.available || outline_at_hand(facts.origin) != nullptr;
-      if (facts.machine == EM_X86_64 && facts.is_64 && !facts.nested && !facts.unopened && !facts.origin.bytecode &&
-          !facts.origin.binary && known)
-        visit(id);
-    }
+  void each_definition(const Visit& visit) const {
+    for (const ObjectId id : objects_)
+      for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
+        const Symbol& symbol = object(id).symbols[s];
+        if (symbol.type != SymbolType::Tls && has_compared_size(symbol, object(id).name(symbol))) visit({id, s});
+      }
   }
 
-  void look_at(ObjectId id) {
-    std::unordered_map<std::uint64_t, std::uint32_t> wanted;  // by index in the symbol table
+  template <class Visit>
+  void each_export(ObjectId id, const Visit& visit) const {
     for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
       const Symbol& symbol = object(id).symbols[s];
-      if (!symbol.defined() && defined_.contains(object(id).name(symbol))) wanted.emplace(symbol.index, s);
-    }
-    if (wanted.empty()) return;
-    const ElfFile file = ElfFile::open(object(id).origin);
-    const ElfSections sections(file, object(id).origin);
-    for (std::size_t i = 1; i < sections.count(); ++i) {
-      const GElf_Shdr header = sections.header(i);
-      if (header.sh_type != SHT_RELA || header.sh_info >= sections.count() ||
-          (sections.header(header.sh_info).sh_flags & SHF_ALLOC) == 0)
-        continue;
-      each_relocation(sections, i, header, [&](const RelocationEntry& entry) {
-        const auto found = wanted.find(entry.symbol);
-        const bool left_out = !object(id).available && entry.addend == 0;  // as outlines have it of all others
-        const std::optional<std::int64_t> end = found == wanted.end() || left_out ? std::nullopt : reach(entry);
-        if (end && *end > 0) note({id, found->second}, static_cast<std::uint64_t>(*end));
-      });
+      const std::string_view name = object(id).name(symbol);
+      const bool answers = symbol.version.empty() || symbol.default_version;
+      const bool compared = symbol.type == SymbolType::Object && has_compared_size(symbol, name);
+      if (answers && compared && !name.starts_with(kOfTypeInformation)) visit({id, s});
     }
   }
 
-  void note(SymbolId reference, std::uint64_t end) {
-    const SymbolId definition = defined_.at(name_of(reference));
-    if (end <= symbol(definition).size) return;
-    Overrun& farthest = farthest_.try_emplace(definition, Overrun{definition, reference, 0}).first->second;
-    if (end > farthest.end) farthest = {definition, reference, end};
+  std::vector<Overrun> look_at(ObjectId id) const {
+    const ObjectFacts& facts = object(id);
+    if (facts.reaches && facts.reaches->empty()) return {};
+    std::map<std::uint32_t, std::pair<std::uint32_t, SymbolId>> asked;  // by Symbol::index: which, and what it binds to
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+      if (facts.symbols[s].defined() || facts.symbols[s].index == kNone) continue;  // kNone: scan/prefilter.hpp
+      const auto definition = defined_.find(facts.name(facts.symbols[s]));
+      if (definition != defined_.end()) asked.emplace(facts.symbols[s].index, std::pair(s, definition->second));
+    }
+    if (asked.empty() || (!facts.reaches && !may_reach(facts.origin, sizes_of(asked)))) return {};
+    std::vector<Overrun> found;
+    for (const Reach& reach : facts.reaches ? *facts.reaches : find_reaches(facts.origin)) {
+      const auto at = asked.find(reach.symbol);
+      if (at == asked.end()) continue;
+      const auto [reference, definition] = at->second;
+      if (is_past_end(reach, symbol(definition).size)) found.push_back({definition, {id, reference}, reach.end});
+    }
+    return found;
   }
 
+  template <class Asked>
+  std::vector<std::uint64_t> sizes_of(const Asked& asked) const {
+    std::vector<std::uint64_t> sizes(asked.rbegin()->first + 1, std::numeric_limits<std::uint64_t>::max());
+    for (const auto& [index, what] : asked) sizes[index] = symbol(what.second).size;
+    return sizes;
+  }
+
+  /// The compiler's own vtables, at whose first function all type information points.
+  static constexpr std::string_view kOfTypeInformation = "_ZTVN10__cxxabiv1";
+  static constexpr std::size_t kGrain = 16;  ///< objects that a thread takes at a time
   const std::vector<InputFacts>& inputs_;
-  const Resolution& resolution_;
-  std::unordered_map<std::string_view, SymbolId> defined_;
-  std::map<SymbolId, Overrun> farthest_;
+  std::vector<ObjectId> objects_;  ///< relocatable ones whose relocations say how far they reach
+  std::unordered_map<std::string_view, SymbolId, HashOfName> defined_;
 };
 
 }  // namespace
+
+bool stays_inside(const std::vector<InputFacts>& inputs) { return !OverrunCheck(inputs).any(); }
 
 std::vector<Overrun> find_overruns(const std::vector<InputFacts>& inputs, const Resolution& resolution) {
   return OverrunCheck(inputs, resolution).run();

@@ -40,14 +40,21 @@ bool is_data_alike(const std::vector<InputFacts>& inputs);
 
 // --- References to data, by relocations.
 
-/// An address that an object computes and that lies behind the end of a definition.
+/// A place behind the end of a definition that an object reads, writes or computes the address of.
 struct Overrun {
   SymbolId definition;
   SymbolId reference;     ///< of several that which reaches farthest
   std::uint64_t end = 0;  ///< bytes from the beginning of the definition
 };
 
-/// By name. Reads the relocations of the objects that refer to data of others: x86-64 alone. Throws InputError.
+/// Of a relocatable object, from its sections that are in memory: for ObjectFacts::reaches. Throws InputError.
+std::vector<Reach> find_reaches(const Origin& origin);
+
+/// Does no reference of these objects reach past the end of any definition of its name? Asked of the files of a build,
+/// like is_data_alike(). Throws InputError.
+bool stays_inside(const std::vector<InputFacts>& inputs);
+
+/// By name. Reads the relocations of the objects that refer to data of others, unless they are known. Throws InputError.
 std::vector<Overrun> find_overruns(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
 // --- Types, variables and functions, by debug info.
@@ -77,7 +84,6 @@ struct TypeDivergence {
 
 struct TypeComparison {
   std::vector<TypeDivergence> divergences;  ///< by name
-  std::vector<Overrun> overruns;            ///< by name; filled in by who asks for both
   std::vector<std::string> notes;           ///< what could not be compared
 };
 

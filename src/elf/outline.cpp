@@ -116,7 +116,6 @@ class OutlineMaker {
     const bool globals_only = is_debug(name);
     const bool places_matter = name == ".eh_frame" || name == descriptors();
     const bool addends_matter = !descriptors().empty();
-    const bool reaches_matter = has_addend && !globals_only && sections_.file_header().e_machine == EM_X86_64;
     const std::uint64_t first_global = first_global_of(header.sh_link);
     std::vector<AlikeRelocations> alike;  // in the order of the first
     std::unordered_map<std::string, std::size_t> group_of;
@@ -125,16 +124,11 @@ class OutlineMaker {
       std::string bytes(raw_.substr(at, size));
       at += size;
       if (globals_only && entry.symbol < first_global) return;
-      const std::string addend = has_addend ? bytes.substr(2 * width) : std::string();
       if (has_addend && !addends_matter) std::fill_n(bytes.begin() + 2 * width, width, '\0');
       const std::string same = places_matter ? bytes : bytes.substr(width);
       const auto [group, fresh] = group_of.try_emplace(same + keep_instruction(entry, target), alike.size());
       if (fresh) alike.push_back({bytes});
-      AlikeRelocations& entries = alike[group->second];
-      ++entries.count;
-      if (!reaches_matter || entry.symbol < first_global || entry.addend <= entries.farthest) return;
-      entries.farthest = entry.addend;
-      entries.bytes.replace(2 * width, width, addend);
+      ++alike[group->second].count;
     });
     at = header.sh_offset;
     for (const AlikeRelocations& entries : alike)
@@ -146,7 +140,6 @@ class OutlineMaker {
   struct AlikeRelocations {
     std::string bytes;  ///< of the first
     std::size_t count = 0;
-    std::int64_t farthest = 0;  ///< the largest addend, which data_divergence.cpp asks of what names a global symbol
   };
 
   /// What tells whether a linker rewrites it: object_queries.hpp, AskedRelocation::rewritten.

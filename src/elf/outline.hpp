@@ -4,7 +4,7 @@
 //
 // Kept: the ELF header and the section headers, symbol tables and names, groups, notes and warnings, the lengths of the
 // records of .eh_frame, and the relocations. Those that differ in their place and addend alone stand together, all with
-// the place of the first, and for x86-64 with the largest addend of those that name a global symbol. Zero: code, data, debug info and its relocations, except those of global symbols.
+// the place of the first. Zero: code, data, debug info and its relocations, except those of global symbols.
 #pragma once
 
 #include <string>

@@ -114,6 +114,12 @@ void put_version_need(WireWriter& out, const VersionNeed& need) {
   out.number(need.weak);
 }
 
+void put_reach(WireWriter& out, const Reach& reach) {
+  out.number(reach.symbol);
+  put_enum(out, reach.kind);
+  out.number(reach.end);
+}
+
 void put_object(WireWriter& out, const ObjectFacts& object) {
   out.text(object.origin.member);
   out.numbers({object.origin.offset, object.origin.size});
@@ -134,6 +140,8 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
   put_texts(out, object.runpath);
   put_list(out, object.versions, put_text);
   put_list(out, object.version_needs, put_version_need);
+  out.number(object.reaches ? 1 : 0);
+  put_list(out, object.reaches.value_or(std::vector<Reach>()), put_reach);
   out.text(object.places);
 }
 
@@ -198,6 +206,13 @@ ObjectFacts get_object(WireReader& in) {
     const Text version = text();
     return VersionNeed{file, version, in.flag()};
   });
+  const bool asked = in.flag();
+  std::vector<Reach> reaches = get_list<Reach>(in, [&] {
+    const std::uint32_t symbol = in.number32();
+    const auto kind = get_enum(in, Reach::Kind::Computed);
+    return Reach{symbol, kind, in.number()};
+  });
+  if (asked) object.reaches = std::move(reaches);
   object.places = in.text();
   return object;
 }

@@ -430,15 +430,7 @@ Finding finding_of(const Evidence& evidence, const Overrun& overrun) {
   return finding;
 }
 
-std::vector<Finding> divergent_definitions(const Evidence& evidence) {
-  const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);
-  std::vector<Finding> findings = divergent_data(evidence, reported);
-  if (evidence.types == nullptr) return findings;
-  for (const Overrun& overrun : evidence.types->overruns) {
-    Finding finding = finding_of(evidence, overrun);
-    const bool known = std::ranges::any_of(findings, [&](const Finding& f) { return f.symbol == finding.symbol; });
-    if (!known && !reported.contains(finding.symbol)) findings.push_back(std::move(finding));
-  }
+void add_types(const Evidence& evidence, const std::set<std::string_view>& reported, std::vector<Finding>& findings) {
   const std::size_t of_data = findings.size();
   for (const TypeDivergence& divergence : evidence.types->divergences) {
     if (!divergence.is_type && reported.contains(divergence.name)) continue;
@@ -450,6 +442,31 @@ std::vector<Finding> divergent_definitions(const Evidence& evidence) {
     else
       findings.push_back(finding_of(evidence, divergence));
   }
+}
+
+/// Where sizes or types differ, that is what to say first.
+void add_overruns(const Evidence& evidence, const std::set<std::string_view>& reported,
+                  std::vector<Finding>& findings) {
+  const std::size_t before = findings.size();
+  for (const Overrun& overrun : evidence.overruns) {
+    Finding finding = finding_of(evidence, overrun);
+    if (reported.contains(finding.symbol)) continue;
+    const auto end = findings.begin() + static_cast<std::ptrdiff_t>(before);
+    const auto known = std::find_if(findings.begin(), end, [&](const Finding& f) {
+      return f.symbol == finding.symbol && f.severity == finding.severity;
+    });
+    if (known == end)
+      findings.push_back(std::move(finding));
+    else
+      known->notes.push_back(finding.message);
+  }
+}
+
+std::vector<Finding> divergent_definitions(const Evidence& evidence) {
+  const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);
+  std::vector<Finding> findings = divergent_data(evidence, reported);
+  if (evidence.types != nullptr) add_types(evidence, reported, findings);
+  add_overruns(evidence, reported, findings);
   return findings;
 }
 

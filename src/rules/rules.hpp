@@ -23,6 +23,7 @@ namespace elfaudit {
 /// Throws UsageError when there is no rule of that id; `option` is what names it ("--enable"), or empty.
 void require_rule(const std::string& id, const std::string& option);
 
+struct Overrun;
 struct TypeComparison;
 
 /// What every rule sees.
@@ -50,6 +51,7 @@ struct Evidence {
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
   const TypeComparison* types = nullptr;  ///< where types are compared
+  std::span<const Overrun> overruns{};    ///< references that reach past the end of what they bind to
   bool data_is_alike = false;             ///< known of the whole build: see is_data_alike()
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }

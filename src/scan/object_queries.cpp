@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "elf/elf_file.hpp"
@@ -57,6 +59,19 @@ class RelocationGlance : ObjectTables {
                return entry.symbol() >= of_target_.size() || !of_target_[entry.symbol()];
              });
            });
+  }
+
+  /// Does none reach that far?
+  bool rule_out_reaches(std::span<const std::uint64_t> ends) {
+    if (!open()) return false;
+    const MachineTraits& machine = traits_of(Machine{machine_, true, false});
+    return each_section([&](RawSection header) {
+      if (!section(header.info()).has(SHF_ALLOC)) return true;
+      return for_each_relocation(header, relocations_end_, [&](RawRelocation entry) {
+        const std::uint64_t symbol = entry.symbol();
+        return symbol >= ends.size() || machine.reach(entry.type(), entry.addend()) < ends[symbol];
+      });
+    });
   }
 
  private:
@@ -617,6 +632,10 @@ AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQu
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
   return AskedReader(sections, question).run();
+}
+
+bool may_reach(const Origin& origin, std::span<const std::uint64_t> ends) {
+  return !ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out_reaches(ends); });
 }
 
 namespace {

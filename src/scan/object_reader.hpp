@@ -156,6 +156,12 @@ constexpr std::uint64_t make_data(std::uint64_t hash, std::uint64_t size, DataPl
   return (hash << kDataShift & kDataKey) | shown << 2 | static_cast<std::uint64_t>(place);
 }
 
+/// A name's hash, without kMentionBits, and a number of bytes.
+struct DataExtent {
+  std::uint64_t name = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// What the prefilter keeps of one object.
 struct ObjectSummary {
   std::uint16_t machine = 0;
@@ -171,31 +177,22 @@ struct ObjectSummary {
     bool groups = false;
     bool open_locals = false;
     bool exports = false;  ///< definitions that are global and of default visibility
+    bool unread_relocations = false;
     RelocationKinds relocations;
   };
   Rest rest;
   std::uint64_t defined = 0;             ///< the sum of the hashes of what it defines: an archive's index has the same
   std::vector<std::uint64_t> needs;      ///< SummaryOf::Stakes: hashes of what a member is taken in for, in that order
   std::vector<std::uint64_t> direct;     ///< of these, those for which it matters what a library has by that name
+  std::vector<DataExtent> reaches;       ///< and how far relocations reach at most (Reach)
+  std::vector<DataExtent> extents;       ///< of the data that it defines
   std::vector<std::uint32_t> group_of;   ///< scratch: by section, the signature's symbol index
   std::vector<const std::byte*> others;  ///< scratch: symbol table entries
   std::vector<const std::byte*> plain_data;  ///< scratch, too
 };
 
-/// Of which objects the kinds of relocations are read.
-enum class RelocationsOf : std::uint8_t { Nothing, ObjectsWithGroups, Everything };
-
-/// What a link command's audit asks: in a program loaded at a fixed address nearly every relocation is accepted, but those
-/// that name what a dropped COMDAT group defined.
-inline RelocationsOf relocations_to_read(const LinkJob& job) {
-  const bool fixed = job.output == OutputKind::Executable && !job.pie;
-  return fixed ? RelocationsOf::ObjectsWithGroups : RelocationsOf::Everything;
-}
-
-/// Fills in `summary`, whose vectors are used again. `relocations`: of which objects ObjectSummary::Rest says their kinds,
-/// with SummaryOf::Stakes. False: to be read by read_object(); `summary` is void then.
-bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary,
-                      RelocationsOf relocations = RelocationsOf::Nothing);
+/// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
 
 /// Names by their hashes.
 class HashedNames {
@@ -218,8 +215,8 @@ class HashedNames {
 
 struct FactsWanted {
   const HashedNames* only = nullptr;  ///< names that are not among these are left out; null: none is
-  RelocationsOf relocations = RelocationsOf::Nothing;
-  bool groups = true;  ///< else those whose signatures are not among these names are left out too
+  bool relocations = false;           ///< ObjectFacts::relocations is wanted
+  bool groups = true;                 ///< else those whose signatures are not among these names are left out too
 };
 
 /// What read_object() says of an object, and of its relocations, without libelf. Nothing: to be read by read_object().
@@ -233,8 +230,7 @@ class MemberReader {
   ObjectFacts read(const Origin& origin, const LtoPolicy& lto, const FactsWanted& wanted);
 
   /// Nothing where only the slower reader understands the member. The summary is the next one's too.
-  const ObjectSummary* summarize(const Origin& origin, SummaryOf what,
-                                 RelocationsOf relocations = RelocationsOf::Nothing);
+  const ObjectSummary* summarize(const Origin& origin, SummaryOf what);
 
  private:
   ObjectImage image_of(const Origin& origin);

@@ -72,10 +72,6 @@ bool may_be_linkers(std::string_view name) {
   return name.starts_with('.') || name == "end" || name == "edata" || name == "etext";
 }
 
-bool asks_for(RelocationsOf which, bool groups) {
-  return which == RelocationsOf::Everything || (which == RelocationsOf::ObjectsWithGroups && groups);
-}
-
 void clear(ObjectSummary& summary) {
   summary.mentions.clear();
   summary.plain_starts.clear();
@@ -84,6 +80,8 @@ void clear(ObjectSummary& summary) {
   summary.data.clear();
   summary.needs.clear();
   summary.direct.clear();
+  summary.reaches.clear();
+  summary.extents.clear();
   summary.defined = 0;
   summary.rest = {};
   summary.has_device_code = false;
@@ -94,13 +92,12 @@ class SummaryReader : ObjectTables {
   SummaryReader(ObjectImage& image, SummaryOf what, ObjectSummary& summary)
       : ObjectTables(image), what_(what), out_(summary) {}
 
-  bool run(RelocationsOf relocations) {
+  bool run() {
     clear(out_);
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
     out_.machine = machine_;
     if (!read || !read_symbols()) return false;
-    const bool asked = what_ == SummaryOf::Stakes && asks_for(relocations, out_.rest.groups);
-    if (asked && symbols_index_ != 0) note_relocations(out_.rest.relocations);
+    if (what_ == SummaryOf::Stakes && symbols_index_ != 0) note_relocations(out_.rest.relocations);
     return true;
   }
 
@@ -278,6 +275,8 @@ class SummaryReader : ObjectTables {
     if (may_be_merged(kind) && is_data(entry.type(), kind == MentionKind::Common))
       note_data(entry, {name, hash.length}, hash.hash);
     if (what_ == SummaryOf::Stakes) {
+      if (is_data(entry.type(), entry.section() == SHN_COMMON) && entry.section() != SHN_UNDEF)
+        note_extent(entry, {name, hash.length}, hash.hash);
       if (kind == MentionKind::Needed || entry.section() == SHN_COMMON) out_.needs.push_back(hash.hash & ~kMentionBits);
       if (may_be_linkers(name) || kind == MentionKind::WeakNeeded) kind = MentionKind::Conditional;
       out_.rest.exports |= is_exported(entry);
@@ -289,6 +288,10 @@ class SummaryReader : ObjectTables {
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
+  }
+
+  void note_extent(RawSymbol entry, std::string_view name, std::uint64_t hash) {
+    if (entry.size() != 0 && has_one_size(name)) out_.extents.push_back({hash & ~kMentionBits, entry.size()});
   }
 
   void mention_group_of(Elf64_Section in) {
@@ -312,13 +315,30 @@ class SummaryReader : ObjectTables {
       if (number < reader.symbol_count_ && reader.symbol(number).section() == SHN_UNDEF)
         reader.direct_.push_back(static_cast<std::uint32_t>(number));
     }
+    void note_addend(std::uint64_t number, RawRelocation entry) const {
+      const std::uint64_t end = machine.reach(entry.type(), entry.addend());
+      if (end != 0 && number < reader.symbol_count_ && reader.symbol(number).section() == SHN_UNDEF)
+        reader.note_reach(static_cast<std::uint32_t>(number), end);
+    }
   };
 
   void note_relocations(RelocationKinds& kinds) {
-    kinds.known = read_relocations(kinds, AskedOfRelocations{*this, traits_of(Machine{machine_, true, false})});
+    out_.rest.unread_relocations =
+        !read_relocations(kinds, AskedOfRelocations{*this, traits_of(Machine{machine_, true, false})});
     std::sort(direct_.begin(), direct_.end());
     direct_.erase(std::unique(direct_.begin(), direct_.end()), direct_.end());
     for (const std::uint32_t number : direct_) out_.direct.push_back(hash_of(symbol(number)));
+    for (const auto& [number, end] : reaches_) out_.reaches.push_back({hash_of(symbol(number)) & ~kMentionBits, end});
+  }
+
+  /// Mostly the same one again. Objects with virtual functions point at the first one, which each vtable has.
+  void note_reach(std::uint32_t number, std::uint64_t end) {
+    constexpr std::uint64_t kFirstFunction = 16;  // of a vtable (Itanium C++ ABI 2.5.2)
+    if (end <= kFirstFunction && std::strncmp(names_.at(symbol(number).name()), "_ZTV", 4) == 0) return;
+    if (reaches_.empty() || reaches_.back().first != number)
+      reaches_.emplace_back(number, end);
+    else
+      reaches_.back().second = std::max(reaches_.back().second, end);
   }
 
   std::uint64_t hash_of(RawSymbol entry) const {
@@ -396,14 +416,19 @@ class SummaryReader : ObjectTables {
 
   const SummaryOf what_;
   ObjectSummary& out_;
-  std::vector<std::uint32_t> direct_;  ///< numbers of symbols
+  std::vector<std::uint32_t> direct_;                             ///< numbers of symbols
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> reaches_;  ///< with numbers of symbols
 };
 
 /// Everything that read_object() says of such an object.
 class FactsReader : ObjectTables {
  public:
   FactsReader(ObjectImage& image, const FactsWanted& wanted, ObjectFacts& facts)
-      : ObjectTables(image), only_(wanted.only), groups_(wanted.groups), wanted_(wanted.relocations), out_(facts) {}
+      : ObjectTables(image),
+        only_(wanted.only),
+        groups_(wanted.groups),
+        relocations_(wanted.relocations),
+        out_(facts) {}
 
   bool run() {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
@@ -411,8 +436,8 @@ class FactsReader : ObjectTables {
     out_.kind = ObjectKind::Relocatable;
     out_.machine = machine_;
     out_.is_64 = true;
-    if (!asks_for(wanted_, !out_.groups.empty()) || symbols_index_ == 0) return true;
-    out_.relocations.known = read_relocations(out_.relocations, AskedOfRelocations{*this});
+    if (relocations_ && symbols_index_ != 0)
+      read_relocations(out_.relocations, AskedOfRelocations{*this});  // what is not known is asked for later
     return true;
   }
 
@@ -576,6 +601,7 @@ class FactsReader : ObjectTables {
     static void note_cross(std::uint64_t, std::uint64_t) {}
     static std::uint64_t names_directly(bool) { return 0; }
     static void note_direct(std::uint64_t) {}
+    static void note_addend(std::uint64_t, RawRelocation) {}
   };
 
   std::uint64_t hash_of(RawSymbol entry) const {
@@ -587,7 +613,7 @@ class FactsReader : ObjectTables {
 
   const HashedNames* only_;  ///< null: all
   const bool groups_;        ///< all of them too
-  const RelocationsOf wanted_;
+  const bool relocations_;
   ObjectFacts& out_;
   std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
   bool versions_ = false;                ///< an "@" is somewhere among the names
@@ -660,9 +686,9 @@ void note_odd_signatures(const ObjectFacts& facts, NameHasher& hasher, ObjectSum
 
 }  // namespace
 
-bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary, RelocationsOf relocations) {
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary) {
   if constexpr (std::endian::native != std::endian::little) return false;
-  return SummaryReader(image, what, summary).run(relocations);
+  return SummaryReader(image, what, summary).run();
 }
 
 ObjectImage MemberReader::image_of(const Origin& origin) {
@@ -679,10 +705,10 @@ ObjectFacts MemberReader::read(const Origin& origin, const LtoPolicy& lto, const
   return read_object(ElfFile::open(origin), origin, lto);
 }
 
-const ObjectSummary* MemberReader::summarize(const Origin& origin, SummaryOf what, RelocationsOf relocations) {
+const ObjectSummary* MemberReader::summarize(const Origin& origin, SummaryOf what) {
   try {
     ObjectImage image = image_of(origin);
-    return summarize_object(image, what, summary_, relocations) ? &summary_ : nullptr;
+    return summarize_object(image, what, summary_) ? &summary_ : nullptr;
   } catch (const InputError&) {
     return nullptr;
   }
@@ -731,12 +757,17 @@ bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& su
     if (symbol.defined()) summary.defined += hash & ~kMentionBits;
     if (may_be_merged(kind) && has_compared_size(symbol, name))
       summary.data.push_back(make_data(hash, symbol.size, place_of_data(facts, symbol)));
+    if (stakes && has_compared_size(symbol, name)) summary.extents.push_back({hash & ~kMentionBits, symbol.size});
     if (stakes && (kind == MentionKind::Needed || symbol.common())) summary.needs.push_back(hash & ~kMentionBits);
     if (stakes && (may_be_linkers(name) || kind == MentionKind::WeakNeeded)) kind = MentionKind::Conditional;
     const std::uint32_t group = symbol.section == kNone ? kNone : facts.sections[symbol.section].group;
     if (stakes && kind == MentionKind::Conditional && group != kNone) mention_signature(facts, group, hasher, summary);
     summary.rest.exports |= is_exported(symbol);
     summary.mentions.push_back(make_entry(hash, kind, is_thread_local));
+    if (!stakes || symbol.defined() || !facts.reaches) continue;
+    const auto reach = std::ranges::lower_bound(*facts.reaches, symbol.index, {}, &Reach::symbol);
+    for (auto at = reach; at != facts.reaches->end() && at->symbol == symbol.index; ++at)
+      summary.reaches.push_back({hash & ~kMentionBits, at->end});
   }
   return true;
 }

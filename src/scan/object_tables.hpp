@@ -56,6 +56,7 @@ struct RawRelocation {
   Elf64_Xword info() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Rela, r_info)); }
   std::uint64_t symbol() const { return ELF64_R_SYM(info()); }
   std::uint64_t type() const { return ELF64_R_TYPE(info()); }
+  std::int64_t addend() const { return copy_at<Elf64_Sxword>(at + offsetof(Elf64_Rela, r_addend)); }
 };
 
 /// A string table that ends in a NUL.
@@ -173,20 +174,24 @@ class ObjectTables {
     return true;
   }
 
-  /// False where they can't be read so; the object is not given up for that. Asks for all local symbols.
+  /// False where they can't be read so; the object is not given up for that. Asks for all local symbols. `kinds` are
+  /// known where no type is past what they can say.
   /// `asked`: group_of(section): kNone where it is in none; note_cross(place, section), called for a relocation that names
   /// a local symbol of another group; names_directly(writable): the types for which note_direct(symbol) is called where
-  /// the symbol is a global one.
+  /// the symbol is a global one; note_addend(symbol, relocation), called for each that names a global one.
   template <class Asked>
   bool read_relocations(RelocationKinds& kinds, const Asked& asked) {
     std::uint64_t end = 0;
+    std::uint64_t beyond = 0;
     for (std::uint64_t index = 1; index < count_; ++index) {
       const RawSection header = section(index);
       if (header.type() == SHT_REL) return false;
       if (header.type() == SHT_RELA) end = std::max(end, header.offset() + header.size());
     }
     for (std::uint64_t index = 1; index < count_; ++index)
-      if (section(index).type() == SHT_RELA && !read_relocations_of(section(index), end, kinds, asked)) return false;
+      if (section(index).type() == SHT_RELA && !read_relocations_of(section(index), end, kinds, beyond, asked))
+        return false;
+    kinds.known = beyond == 0;
     return true;
   }
 
@@ -235,7 +240,8 @@ class ObjectTables {
 
  private:
   template <class Asked>
-  bool read_relocations_of(RawSection header, std::uint64_t end, RelocationKinds& kinds, const Asked& asked) {
+  bool read_relocations_of(RawSection header, std::uint64_t end, RelocationKinds& kinds, std::uint64_t& beyond,
+                           const Asked& asked) {
     const std::uint64_t place = header.info();
     if (header.link() != symbols_index_ || header.has(SHF_COMPRESSED) || place == SHN_UNDEF || place >= count_)
       return false;
@@ -246,7 +252,6 @@ class ObjectTables {
     const bool may_cross = first_group_ != 0 && name != ".eh_frame" && (loaded || !name.starts_with(".debug"));
     if (!loaded && !may_cross) return true;
     std::array<std::uint64_t, 4> types{};  // of globals, hidden ones, locals, nothing
-    std::uint64_t beyond = 0;
     const std::uint64_t direct = loaded ? asked.names_directly(from.has(SHF_WRITE)) : 0;
     const bool read = for_each_relocation(header, end, [&](RawRelocation entry) {
       const std::uint64_t number = entry.symbol();
@@ -254,6 +259,7 @@ class ObjectTables {
       const std::size_t of = number >= first_global_ ? (is_hidden(number) ? 1 : 0) : number == 0 ? 3 : 2;
       types[of] |= std::uint64_t{1} << (entry.type() & 63);
       if (of < 2 && (direct >> (entry.type() & 63) & 1) != 0) asked.note_direct(number);
+      if (of < 2 && loaded) asked.note_addend(number, entry);
       if (!may_cross || of != 2) return true;
       const Elf64_Section in = symbol(number).section();
       if (in == SHN_XINDEX) beyond = 1;
@@ -263,7 +269,7 @@ class ObjectTables {
       }
       return true;
     });
-    if (!read || beyond != 0) return false;
+    if (!read) return false;
     if (!loaded) return true;
     const std::size_t writable = from.has(SHF_WRITE) ? 1 : 0;
     kinds.of_globals[writable] |= types[0];

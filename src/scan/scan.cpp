@@ -728,7 +728,6 @@ std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs
 }
 
 void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LinkJob& job, bool linked) {
-  const RelocationsOf relocations = linked ? relocations_to_read(job) : RelocationsOf::Nothing;
   std::uint64_t size = 0;
   for (const ObjectId id : members) size += inputs[id.input].objects[id.object].origin.size;
   PerThread<MemberReader> archives;
@@ -739,7 +738,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
     ObjectFacts facts;
     const Origin origin = inputs[id.input].objects[id.object].origin;
     try {
-      facts = archives.local().read(origin, job.lto, {nullptr, relocations});
+      facts = archives.local().read(origin, job.lto, {nullptr, linked});
     } catch (const InputError& error) {
       facts.origin = origin;
       facts.available = false;

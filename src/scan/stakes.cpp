@@ -144,6 +144,8 @@ class LinkScan {
     DataDefinitions data;
     std::vector<std::uint32_t> keys;    ///< key_of() the mentions
     std::vector<std::uint64_t> direct;  ///< ObjectSummary::direct
+    std::vector<DataExtent> reaches;    ///< and so on
+    std::vector<DataExtent> extents;
     std::vector<std::uint64_t> at_stake;
     KnownNames table;
     DataTable data_table;
@@ -229,7 +231,7 @@ class LinkScan {
       std::uint64_t size = 0;
       const FileDescriptor fd = open_for_reading(job_.inputs[i].path.c_str(), &size);
       ObjectImage image(fd.get(), 0, size, worker.buffer);
-      if (!summarize_object(image, SummaryOf::Stakes, worker.summary, relocations_to_read(job_))) return false;
+      if (!summarize_object(image, SummaryOf::Stakes, worker.summary)) return false;
       sizes_[i] = size;
       add_summary(i, worker);
       return true;
@@ -239,9 +241,7 @@ class LinkScan {
   }
 
   /// In a program at a fixed place an object may need each name of a library in its own way.
-  bool asks_who_is_needed() const {
-    return !names_extractions_ && (archives_ != 0 || relocations_to_read(job_) == RelocationsOf::Everything);
-  }
+  bool asks_who_is_needed() const { return !names_extractions_ && (archives_ != 0 || job_.pie); }
 
   bool is_facts(std::size_t i) const { return !job_.inputs[i].facts.empty(); }
 
@@ -274,6 +274,9 @@ class LinkScan {
 
   /// Which groups are dropped matters to relocations that name what is in them: where these are not known, all are read.
   FirstLook first_look(const ObjectSummary& summary, Worker& worker) {
+    if (summary.rest.unread_relocations) stop_ = true;
+    worker.reaches.insert(worker.reaches.end(), summary.reaches.begin(), summary.reaches.end());
+    worker.extents.insert(worker.extents.end(), summary.extents.begin(), summary.extents.end());
     if (!summary.rest.relocations.known) {
       if (summary.rest.groups) all_groups_ = true;
       if (!summary.needs.empty()) all_direct_ = true;
@@ -336,6 +339,7 @@ class LinkScan {
       for (const Symbol& symbol : object.symbols) {
         const std::uint64_t name = hash_of(object.name(symbol));
         if (!symbol.defined()) wanted_.push_back(name);
+        if (has_compared_size(symbol, object.name(symbol))) extents_.push_back({name, symbol.size});
         const bool plain = library && is_plain_in_library(symbol);
         (!plain ? others : symbol.defined() ? defined : by_libraries_).push_back(name);
       }
@@ -415,8 +419,7 @@ class LinkScan {
 
   void sum_up_member(Member& member, Worker& worker) {
     const ObjectId id = id_of(member);
-    const ObjectSummary* summary =
-        worker.members.summarize(origin_of(member), SummaryOf::Stakes, relocations_to_read(job_));
+    const ObjectSummary* summary = worker.members.summarize(origin_of(member), SummaryOf::Stakes);
     // An index may be older than its members.
     if (summary == nullptr || summary->has_device_code || summary->defined != offers_->defined_by(id)) {
       stop_ = true;
@@ -463,6 +466,26 @@ class LinkScan {
     workers_.each([&](const Worker& worker) {
       at_stake_.insert(at_stake_.end(), worker.at_stake.begin(), worker.at_stake.end());
     });
+    compare_reaches();
+  }
+
+  /// Data that some object may reach past the end of.
+  void compare_reaches() {
+    std::unordered_map<std::uint64_t, std::uint64_t> farthest;  // by name
+    workers_.each([&](const Worker& worker) {
+      for (const DataExtent& reach : worker.reaches) {
+        std::uint64_t& end = farthest[reach.name];
+        end = std::max(end, reach.bytes);
+      }
+    });
+    if (farthest.empty()) return;
+    const auto compare = [&](const DataExtent& definition) {
+      const auto reach = farthest.find(definition.name);
+      if (reach != farthest.end() && reach->second >= definition.bytes) past_end_.push_back(definition.name);
+    };
+    workers_.each([&](const Worker& worker) { std::ranges::for_each(worker.extents, compare); });
+    std::ranges::for_each(extents_, compare);
+    at_stake_.insert(at_stake_.end(), past_end_.begin(), past_end_.end());
   }
 
   /// Of names that no object mentions nothing is asked.
@@ -580,11 +603,17 @@ class LinkScan {
     const Origin origin = origin_of(member);
     if (!may_matter(member.look)) return without_names(member.look, origin);
     ObjectFacts object = workers_.local().members.read(origin, job_.lto, wanted());
-    object.relocations = member.look.rest.relocations;
+    add_relocations(member.look, object);
     return object;
   }
 
-  FactsWanted wanted() const { return {&*stakes_, RelocationsOf::Nothing, all_groups_}; }
+  /// What a first look says of them. At members nobody has looked where it is to be known for which name each is taken.
+  void add_relocations(const FirstLook& look, ObjectFacts& object) const {
+    object.relocations = look.rest.relocations;
+    if (past_end_.empty() && !names_extractions_) object.reaches.emplace();
+  }
+
+  FactsWanted wanted() const { return {&*stakes_, false, all_groups_}; }
 
   /// Of the names of archives' indexes those that are at stake, which objects have been read with, and the made up ones.
   void write_indexes() {
@@ -691,7 +720,7 @@ class LinkScan {
         facts = scan_input(path, job_.lto, ArchiveReading::Index);
       else
         facts.objects.edit().push_back(*std::move(object));
-      if (is_object(facts)) facts.objects.edit().front().relocations = look.rest.relocations;
+      if (is_object(facts)) add_relocations(look, facts.objects.edit().front());
     } catch (const InputError& error) {  // it was there a moment ago
       facts.kind = InputKind::Unreadable;
       facts.errors.push_back(error);
@@ -734,6 +763,8 @@ class LinkScan {
   std::vector<std::uint64_t> outside_;              ///< hashes of what other files and options mention
   std::vector<std::uint64_t> by_libraries_;         ///< Counters::by_libraries
   std::vector<std::uint64_t> wanted_;               ///< hashes of what these need
+  std::vector<DataExtent> extents_;                 ///< of the data that these define
+  std::vector<std::uint64_t> past_end_;             ///< hashes of data that an object may reach past the end of
   std::vector<IndexHashes> indexes_;                ///< by input
   std::optional<Offers> offers_;
   std::vector<Member> members_;

@@ -6,6 +6,8 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 
 namespace elfaudit {
 namespace {
@@ -18,6 +20,17 @@ constexpr std::string_view kRiscvScript = "__DATA_BEGIN__ __SDATA_BEGIN__ __BSS_
 // 64-bit PowerPC ELF ABI, "Register Saving and Restoring Functions": with the first register of each.
 constexpr std::string_view kPpcSavers = "_savegpr0_14 _restgpr0_14 _savegpr1_14 _restgpr1_14";
 constexpr std::string_view kPpcVectorSavers = "_savefpr_14 _restfpr_14 _savevr_20 _restvr_20";
+
+/// By `1 << (type - first)`.
+constexpr std::uint64_t bits(std::initializer_list<unsigned> types, unsigned first = 0) {
+  std::uint64_t all = 0;
+  for (const unsigned type : types) all |= std::uint64_t{1} << (type - first);
+  return all;
+}
+constexpr std::uint64_t kAarch64Accesses =
+    bits({R_AARCH64_LDST8_ABS_LO12_NC, R_AARCH64_LDST16_ABS_LO12_NC, R_AARCH64_LDST32_ABS_LO12_NC,
+          R_AARCH64_LDST64_ABS_LO12_NC, R_AARCH64_LDST128_ABS_LO12_NC},
+         R_AARCH64_ABS64);
 
 constexpr MachineTraits kMachines[] = {
 #include "target/machine_traits.def"

@@ -60,7 +60,13 @@ struct MachineTraits {
   // bits `1 << type`:
   std::uint64_t indirect_relocations = 0;  ///< through the global offset table or the procedure linkage table
   std::uint64_t address_relocations = 0;   ///< in data that is written
-  bool warns_of_text_relocations = false;  ///< GNU ld, without being asked
+  // Those whose addend says how far from its symbol the address is that data or code holds. By the bits
+  // `1 << (type - first_relocation)`:
+  std::uint32_t first_relocation = 0;
+  std::uint64_t addressing_relocations = 0;
+  std::uint64_t next_relocations = 0;  ///< of these, those whose addend is 4 less: relative to the next instruction
+  std::uint64_t accessing_relocations = 0;  ///< and those of instructions that read or write
+  bool warns_of_text_relocations = false;   ///< GNU ld, without being asked
   std::string_view
       descriptors{};  ///< section of function descriptors: a function's symbol is there, its code elsewhere
   std::string_view relaxed_call{};        ///< what a linker takes out of a program: "__tls_get_addr"
@@ -77,6 +83,18 @@ struct MachineTraits {
   bool tls_is_biased = false;                 ///< debug info has the places of thread-local variables with 0x8000 added
   bool relocations_say_symbol_first = false;  ///< as two fields of 32 and 8 bits, in this order, and not one number
   bool got_has_relocations = true;  ///< of the dynamic relocations some say what is in the global offset table
+
+  /// Bytes from the beginning of what the relocation names to the address that is meant; 0 where it does not say. An
+  /// operand behind a displacement makes it less.
+  std::uint64_t reach(std::uint64_t type, std::int64_t addend) const {
+    if (!is_among(addressing_relocations, type)) return 0;
+    const std::int64_t end = is_among(next_relocations, type) ? addend + 4 : addend;
+    return end > 0 ? static_cast<std::uint64_t>(end) : 0;
+  }
+  bool is_among(std::uint64_t relocations, std::uint64_t type) const {
+    const std::uint64_t bit = type - first_relocation;
+    return bit < 64 && (relocations >> bit & 1) != 0;
+  }
 };
 
 /// All rows.

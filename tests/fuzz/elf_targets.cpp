@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "divergence/divergence.hpp"
 #include "elf/archive.hpp"
 #include "elf/bytecode.hpp"
 #include "elf/dynamic.hpp"
@@ -88,6 +89,9 @@ void ask_all(const ObjectFacts& facts) {
   ask([&] { return relocated_without_bytes(origin); });
   ask([&] { return find_local_uses(origin, sections, true); });
   ask([&] { return read_asked_relocations(origin, question); });
+  ask([&] {
+    return find_reaches(origin).size() + (may_reach(origin, std::vector<std::uint64_t>(symbols.size(), 8)) ? 1 : 0);
+  });
   ask([&] { return when_looked_up(origin, symbols); });
   ask([&] { return read_section_graph(origin); });
   static_cast<void>(compile_traces(origin));
@@ -111,14 +115,14 @@ void compare_readers(const std::string& path, std::uint64_t size) {
        {SummaryOf::Soundness, SummaryOf::Collisions, SummaryOf::Everything, SummaryOf::Wants, SummaryOf::Stakes}) {
     ObjectImage image(fd.get(), 0, size, buffer);
     ObjectSummary summary;
-    if (!summarize_object(image, what, summary, RelocationsOf::Everything) || what != SummaryOf::Stakes) continue;
+    if (!summarize_object(image, what, summary) || what != SummaryOf::Stakes) continue;
     const HashedNames names(summary.needs);
     ObjectImage again(fd.get(), 0, size, buffer);
     const std::optional<ObjectFacts> few = read_ordinary_object(again, origin, {&names, {}, false});
     require(!few || few->symbols.size() <= summary.mentions.size(), "what is left out is mentioned");
   }
   ObjectImage image(fd.get(), 0, size, buffer);
-  std::optional<ObjectFacts> raw = read_ordinary_object(image, origin, {nullptr, RelocationsOf::Everything});
+  std::optional<ObjectFacts> raw = read_ordinary_object(image, origin, {nullptr, true});
   if (raw)
     require(written(std::move(*raw)) == written(read_object(ElfFile::open(origin), origin)),
             "both readers see the same");

@@ -141,3 +141,99 @@ def test_one_of_two_links_of_a_build(lab):
     lab.sh("ninja")
     [finding] = divergent(lab, "-p", ".")
     assert finding["symbol"] == "_ZN1S5tableE" and finding["links"] == ["other"]
+
+
+# What b.o holds; does it reach past the end of `int table[8]` and `struct { long a, b; } list[4]`?
+REACHES = {
+    "read behind the end": ("extern int table[32]; int use() { return table[16]; }", True),
+    "written right behind it": ("extern int table[9]; void use(int v) { table[8] = v; }", True),
+    "address in data": ("extern int table[32]; int *use = &table[9];", True),
+    "address in code": ("extern int table[32]; int *use() { return &table[16]; }", True),
+    "loop over what is declared": ("extern int table[32]; int use() { int sum = 0; for (int i = 0; i < 32; ++i) sum += table[i]; return sum; }", True),
+    "the last one": ("extern int table[8]; int use() { return table[7]; }", False),
+    "its end in data": ("extern int table[8]; int *use = table + 8;", False),
+    "its end in code": ("extern int table[8]; int *use() { return table + 8; }", False),
+    # g++ counts from &list[0].b to &list[4].b, which is behind the end; clang to 0 from there.
+    "loop over a member": ("extern struct { long a, b; } list[4]; long use() { long sum = 0; for (int i = 0; i < 4; ++i) sum += list[i].b; return sum; }", False),
+    "loop that calls": ("extern struct { long a, b; } list[4]; void g(long) {} void use() { for (int i = 0; i < 4; ++i) g(list[i].b); }", False),
+}
+HELD = 'extern "C" { %s }'
+
+
+@pytest.mark.parametrize("compile", ["g++ -O0 -fno-pie", "g++ -O1 -fno-pie", "g++ -O2 -fno-pie", "g++ -O3 -fpie", "clang++ -O0 -fpie", "clang++ -O2 -fno-pie", "clang++ -O3 -fpie"])
+def test_a_reference_past_the_end(lab, compile):
+    lab.cc("a.o", HELD % "int table[8] = {1}; struct { long a, b; } list[4] = {{1}}; int main() {}", compile)
+    pie = compile.split("-f")[1]
+    found = {}
+    for what, (source, _) in REACHES.items():
+        lab.cc("b.o", HELD % source, f"{compile} -fno-unroll-loops")
+        found[what] = bool(divergent(lab, "--", "g++", "-pie" if pie == "pie" else "-no-pie", "a.o", "b.o"))
+    expected = {what: harm for what, (_, harm) in REACHES.items()}
+    if "clang" in compile and pie == "pie":  # through the global offset table, whose entries have no addend
+        expected = {what: harm and what == "address in data" for what, harm in expected.items()}
+    if compile not in ("g++ -O1 -fno-pie", "g++ -O2 -fno-pie"):  # others leave a loop no address behind the end
+        del found["loop over what is declared"], expected["loop over what is declared"]
+    assert found == expected
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold"])
+@pytest.mark.parametrize("how", ["-no-pie", "-pie", "-shared", "-no-pie -Wl,--gc-sections", "-no-pie libmore.a", "-no-pie --format html"])
+def test_a_reference_past_the_end_is_seen_by_every_way_to_read_a_link(lab, linker, how):
+    need(f"ld.{linker}" if linker != "mold" else "mold")
+    lab.cc("a.o", HELD % "int table[8] __attribute__((visibility(\"hidden\"))) = {1}; int main() {}", "g++ -fpie")
+    lab.cc("b.o", HELD % "extern int table[32] __attribute__((visibility(\"hidden\"))); int use() { return table[16]; }", "g++ -fpie -O1")
+    lab.cc("c.o", HELD % "int more() { return 1; }")
+    lab.cc("d.o", HELD % "int more(); int d() { return more(); }")
+    lab.sh("ar rcs libmore.a c.o")
+    options, words = ["--format", "html"] if "html" in how else [], how.replace("--format html", "").split()
+    run = lab.audit("check", *options, "--", "g++", f"-fuse-ld={linker}", "a.o", "b.o", "d.o", *words, *(["c.o"] if "libmore.a" not in how else []))
+    assert "table has 32 bytes in a.o, and b.o refers to byte 64 of it" in run.out and run.code == 0
+
+
+def test_a_reference_past_the_end_of_what_a_member_or_a_shared_object_defines(lab):
+    lab.cc("b.o", HELD % "extern int table[32]; int main() { return table[16]; }", "g++ -fno-pie -O1")
+    lab.cc("a.o", HELD % "int table[8] = {1};", "g++ -fPIC")
+    lab.sh("ar rcs liba.a a.o && g++ -shared a.o -o liba.so")
+    for library, where in (("liba.a", "liba.a(a.o)"), ("liba.so", "liba.so")):
+        (finding,) = divergent(lab, "--", "g++", "-no-pie", "b.o", library)
+        assert finding["message"] == f"table has 32 bytes in {where}, and b.o refers to byte 64 of it"
+
+
+def test_a_member_that_reaches_past_the_end(lab):
+    lab.cc("b.o", HELD % "extern int table[32]; int use() { return table[16]; }", "g++ -fno-pie -O1")
+    lab.cc("a.o", HELD % "int use(); int table[8] = {1}; int main() { return use(); }", "g++ -fno-pie")
+    lab.sh("ar rcs libb.a b.o")
+    (finding,) = divergent(lab, "--", "g++", "-no-pie", "a.o", "libb.a")
+    assert finding["message"] == "table has 32 bytes in a.o, and libb.a(b.o) refers to byte 64 of it"
+
+
+@pytest.mark.parametrize("target", ["aarch64-linux-gnu", "riscv64-linux-gnu"])
+def test_a_reference_past_the_end_for_another_machine(lab, target):
+    need(f"{target}-g++")
+    lab.cc("a.o", HELD % "int table[8] = {1}; int main() {}", f"{target}-g++ -fno-pie")
+    for index, found in ((16, True), (7, False)):
+        lab.cc("b.o", HELD % f"extern int table[32]; int use() {{ return table[{index}]; }}", f"{target}-g++ -O1 -fno-pie")
+        assert bool(divergent(lab, "--", f"{target}-g++", "-no-pie", "a.o", "b.o")) == found
+
+
+def test_a_reference_past_the_end_from_facts_alone(lab):
+    lab.cc("a.o", HELD % "int table[8] = {1}; int main() {}", "g++ -fno-pie")
+    lab.cc("b.o", HELD % "extern int table[32]; int use() { return table[16]; }", "g++ -O1 -fno-pie")
+    command = ("--", "g++", "-no-pie", "a.o", "b.o")
+    objects = lab.audit("check", *command).out
+    for name in ("a.o", "b.o"):
+        lab.audit("index", name, "-o", name + ".facts")
+        lab.sh(f"rm {name}")
+    facts = lab.audit("check", "--", "g++", "-no-pie", "a.o.facts", "b.o.facts").out
+    assert "b.o refers to byte 64 of it" in facts and facts.splitlines()[0] == objects.splitlines()[0]
+
+
+def test_a_reference_past_the_end_in_one_of_two_links_of_a_build(lab):
+    need("ninja")
+    lab.cc("a.o", HELD % "int table[8] = {1}; int main() {}", "g++ -fno-pie")
+    lab.cc("c.o", HELD % "int table[32] = {1}; int main() {}", "g++ -fno-pie")
+    lab.cc("b.o", HELD % "extern int table[32]; int use() { return table[16]; }", "g++ -O1 -fno-pie")
+    lab.write("build.ninja", "rule link\n  command = g++ -no-pie $in -o $out\nbuild good: link c.o b.o\nbuild bad: link a.o b.o\n")
+    lab.sh("ninja")
+    [finding] = divergent(lab, "-p", ".")
+    assert finding["symbol"] == "table" and finding["links"] == ["bad"]

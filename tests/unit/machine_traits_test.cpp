@@ -83,6 +83,18 @@ TEST_P(EveryMachine, relocations_that_no_linker_refuses_of_a_library) {
       }
 }
 
+TEST(machines, how_far_a_relocation_reaches) {
+  const MachineTraits& x86 = traits_of(Machine{EM_X86_64, true});
+  EXPECT_EQ(x86.reach(R_X86_64_64, 8), 8u);
+  EXPECT_EQ(x86.reach(R_X86_64_PC32, 8), 12u) << "of the next instruction";
+  EXPECT_EQ(x86.reach(R_X86_64_PC32, -4), 0u);
+  EXPECT_EQ(x86.reach(R_X86_64_PLT32, 8), 0u) << "a call";
+  const MachineTraits& arm = traits_of(Machine{EM_AARCH64, true});
+  EXPECT_EQ(arm.reach(R_AARCH64_LDST64_ABS_LO12_NC, 8), 8u);
+  EXPECT_EQ(arm.reach(R_AARCH64_CALL26, 8), 0u);
+  EXPECT_EQ(arm.reach(R_AARCH64_NONE, 8), 0u) << "its number is below all others";
+}
+
 std::string name_of(const testing::TestParamInfo<MachineTraits>& info) {
   const Machine& machine = info.param.machine;
   return std::to_string(machine.number) + (machine.is_64 ? "_64" : "_32") + (machine.big_endian ? "_big" : "");

@@ -1,6 +1,6 @@
 // Libraries and objects that would define what a link is missing, on the host and on the device.
 
-#include "scan/suppliers.hpp"
+#include "locate/why/suppliers.hpp"
 
 #include <fmt/format.h>
 
@@ -32,9 +32,9 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostNames = 5000;    // a whole library's may be missing
-constexpr std::size_t kMostSuppliers = 4;   // of one name
-constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
+constexpr std::size_t kMostMissing = 5000;     // a whole library's may be missing
+constexpr std::size_t kMostSuppliers = 4;      // of one name
+constexpr std::size_t kMostLookedInto = 5000;  // that are opened again for their local symbols
 
 /// "libfoo.a", "libfoo.so", "libfoo.so.2" -> "-lfoo"
 std::string as_option(const std::string& path) {
@@ -69,7 +69,7 @@ class SupplierSearch {
   SupplierSearch(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
                  const std::vector<Unresolved*>& missing, const MemberOpener& open)
       : job_(job), inputs_(inputs), resolution_(resolution), missing_(missing), open_(open) {
-    if (missing_.size() > kMostNames) missing_.resize(kMostNames);
+    if (missing_.size() > kMostMissing) missing_.resize(kMostMissing);
     for (const Unresolved* name : missing_) {
       bases_.push_back(without_version(name->symbol));
       spellings_.emplace_back(name->symbol);
@@ -347,7 +347,7 @@ class SupplierSearch {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         // A shared object that exports nothing of use is dropped by --as-needed.
         const bool looked_at = resolution_.linked[i][o] || inputs_[i].kind == InputKind::SharedObject;
-        if (!looked_at || ++opened > kMostObjects) continue;
+        if (!looked_at || ++opened > kMostLookedInto) continue;
         look_among_locals_of(inputs_[i].objects[o], names);
       }
     }
@@ -752,7 +752,7 @@ void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inpu
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // of images, once decompressed
+constexpr std::uint64_t kMostDecoded = std::uint64_t{256} << 20;  // of images, once decompressed
 
 /// lib*.a of a directory, by name.
 std::vector<std::string> archives_in(const std::string& dir) {
@@ -772,7 +772,7 @@ class DeviceSupplierSearch {
   DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {
     for (DeviceUnresolved& name : unresolved) {
       const auto known = by_name_.find(name.symbol);
-      if (known == by_name_.end() && names_.size() == kMostNames) continue;
+      if (known == by_name_.end() && names_.size() == kMostMissing) continue;
       if (known == by_name_.end()) {
         by_name_.emplace(name.symbol, names_.size());
         names_.push_back({Spelling(name.symbol), {}, {}, {}});
@@ -831,7 +831,7 @@ class DeviceSupplierSearch {
 
   void look_into(ObjectFacts& object, const std::string& path) {
     const std::uint32_t image = image_of(object);
-    if (image == kNone || object.device.images[image].real_size > kMostBytes - read_) return;
+    if (image == kNone || object.device.images[image].real_size > kMostDecoded - read_) return;
     read_ += object.device.images[image].real_size;
     try {
       decode_image(object, image);
