@@ -88,8 +88,8 @@ struct MachineTraits {
   /// operand behind a displacement makes it less.
   std::uint64_t reach(std::uint64_t type, std::int64_t addend) const {
     if (!is_among(addressing_relocations, type)) return 0;
-    const std::int64_t end = is_among(next_relocations, type) ? addend + 4 : addend;
-    return end > 0 ? static_cast<std::uint64_t>(end) : 0;
+    const std::uint64_t end = static_cast<std::uint64_t>(addend) + (is_among(next_relocations, type) ? 4 : 0);
+    return end >> 63 == 0 ? end : 0;  // in front of it, or nowhere
   }
   bool is_among(std::uint64_t relocations, std::uint64_t type) const {
     const std::uint64_t bit = type - first_relocation;

@@ -415,3 +415,48 @@ def test_libraries_that_a_library_needs(lab):
     assert check(limit("NeededLibraries")).code == 0
     result = check(limit("NeededLibraries") + 1)
     assert result.code == 2 and "the limit on the number of libraries that a link needs" in result.err, result
+
+
+def test_words_of_a_compile_command(lab):
+    lab.cc("a.o", "int state;")
+    lab.write("x.c", "X;\n")
+    lab.sh("gcc -DX='int state' -c x.c")
+    command = {"directory": str(lab.path), "command": "gcc -c x.c -o x.o @r", "file": "x.c", "output": "x.o"}
+    lab.write("compile_commands.json", json.dumps([command]))
+    for words, is_read in ((limit("CompileWords"), True), (limit("CompileWords") + 1, False)):
+        lab.write("r", "-g " * (words - 5) + "-DX=int\\ state")
+        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
+
+
+def test_response_files_of_a_compile_command_that_are_too_large(lab):
+    lab.cc("a.o", "int state;")
+    lab.write("x.c", "X;\n")
+    lab.sh("gcc -DX='int state' -c x.c")
+    command = {"directory": str(lab.path), "command": "gcc @r -c x.c -o x.o", "file": "x.c", "output": "x.o"}
+    lab.write("compile_commands.json", json.dumps([command]))
+    for size, is_read in ((limit("CompileResponseBytes"), True), (limit("CompileResponseBytes") + 1, False)):
+        lab.write("r", "-DX=int\\ state".ljust(size))
+        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
+
+
+def test_what_a_driver_prints(lab):
+    lab.cc("a.o", "int main() {}")
+    for extra in (0, 1):
+        lab.write("driver", "#!/bin/sh\ng++ \"$@\" 2>out; size=$(wc -c <out); cat out >&2\n"
+                  f"head -c $(({limit('ProgramOutput')} + {extra} - size)) /dev/zero | tr '\\0' '\\n' >&2\n")
+        lab.sh("chmod +x driver && mv driver g++-0")
+        result = lab.audit("check", "--", "./g++-0", "a.o", "-o", "a")
+        assert result.code == 2 * extra and ("the limit on what it prints" in result.out + result.err) == bool(extra), result
+
+
+def test_images_of_an_offload_section(lab):
+    need("objcopy")
+    strings, ptx = b"arch\0sm_90\0".ljust(16, b"\0"), b".version 8.0\n.target sm_90\n".ljust(32)
+    image = struct.pack("<4sIQQQ", b"\x10\xff\x10\xad", 1, 136, 32, 40) + struct.pack("<HHIQQQQ", 5, 2, 0, 72, 1, 104, 32)
+    image += struct.pack("<QQ", 88, 93) + strings + ptx
+    lab.cc("a.o", "int state;")
+    for extra in (0, 1):
+        (lab.path / "images").write_bytes(image * (limit("OffloadImages") + extra))
+        lab.sh("objcopy --add-section .llvm.offloading=images a.o b.o")
+        result = lab.audit("check", "b.o")
+        assert (f"has more than {limit('OffloadImages')} images" in result.out + result.err) == bool(extra), result

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "elf/file_kind.hpp"
@@ -88,6 +89,7 @@ TEST(machines, how_far_a_relocation_reaches) {
   EXPECT_EQ(x86.reach(R_X86_64_64, 8), 8u);
   EXPECT_EQ(x86.reach(R_X86_64_PC32, 8), 12u) << "of the next instruction";
   EXPECT_EQ(x86.reach(R_X86_64_PC32, -4), 0u);
+  EXPECT_EQ(x86.reach(R_X86_64_PC32, std::numeric_limits<std::int64_t>::max()), 0u);
   EXPECT_EQ(x86.reach(R_X86_64_PLT32, 8), 0u) << "a call";
   const MachineTraits& arm = traits_of(Machine{EM_AARCH64, true});
   EXPECT_EQ(arm.reach(R_AARCH64_LDST64_ABS_LO12_NC, 8), 8u);
