@@ -106,7 +106,9 @@ struct Reach {
   };
   std::uint32_t symbol = 0;  ///< Symbol::index
   Kind kind = Kind::Access;
-  std::uint64_t end = 0;  ///< bytes from the beginning, more than 0; of several the farthest
+  std::uint64_t end = 0;     ///< bytes from the beginning, more than 0; of several the farthest
+  std::string section{};     ///< where it is written, and
+  std::uint64_t offset = 0;  ///< at which place there
 
   bool operator==(const Reach&) const = default;
 };

@@ -19,7 +19,16 @@ enum class Severity : std::uint8_t { Note, Warning, Error };
 
 /// What the findings of a rule are about, for code that treats several rules alike. HeaderDefinition: a definition that
 /// the next link may refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold.
-enum class RuleKind : std::uint8_t { Other, Unreadable, Duplicate, HeaderDefinition, Undefined, Mismatch, NotPic };
+enum class RuleKind : std::uint8_t {
+  Other,
+  Unreadable,
+  Duplicate,
+  HeaderDefinition,
+  Undefined,
+  Mismatch,
+  NotPic,
+  Divergent
+};
 
 /// A row of the rule table: everything that the rest of the program needs to know about a rule. Ids are public and
 /// stable.

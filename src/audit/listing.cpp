@@ -74,6 +74,12 @@ void add_use_lines(const ObjectFacts& object, Outline& outline) {
     if (!symbol.defined()) undefined.push_back(symbol.index);
   std::vector<CodeAt> wanted;
   for (const Use& use : find_uses(object.origin, undefined)) wanted.push_back({use.section, use.offset, use.symbol});
+  for (const Reach& reach : object.reaches.value_or(std::vector<Reach>())) {
+    const auto is_same = [&](const CodeAt& use) {
+      return use.symbol == reach.symbol && use.offset == reach.offset && use.section == reach.section;
+    };
+    if (std::ranges::none_of(wanted, is_same)) wanted.push_back({reach.section, reach.offset, reach.symbol});
+  }
   const std::vector<CodeLine> lines = lines_of_code(object.origin, wanted);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     outline.source = lines[i].source;

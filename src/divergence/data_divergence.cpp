@@ -230,7 +230,7 @@ class ReachFinder {
     for (std::size_t index = 1; index < sections_.count(); ++index)
       if (const GElf_Shdr header = sections_.header(index); header.sh_type == SHT_RELA) read_section(index, header);
     std::vector<Reach> found;
-    for (const auto& [what, end] : farthest_) found.push_back({what.first, what.second, end});
+    for (auto& [what, reach] : farthest_) found.push_back(std::move(reach));
     return found;
   }
 
@@ -241,17 +241,24 @@ class ReachFinder {
     if ((target.sh_flags & SHF_ALLOC) == 0) return;
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
       const std::uint64_t end = machine_.reach(entry.type, entry.addend);
-      if (end == 0 || !is_undefined(entry.symbol)) return;
-      std::uint64_t& farthest =
-          farthest_[{static_cast<std::uint32_t>(entry.symbol), kind_of(header.sh_info, target, entry)}];
-      farthest = std::max(farthest, end);
+      if (end == 0 || !is_asked(entry.symbol, end)) return;
+      const auto symbol = static_cast<std::uint32_t>(entry.symbol);
+      const Reach::Kind kind = kind_of(header.sh_info, target, entry);
+      Reach& farthest = farthest_[{symbol, kind}];
+      if (end > farthest.end)
+        farthest = {symbol, kind, end, std::string(sections_.name(header.sh_info, target)), entry.offset};
     });
   }
 
-  bool is_undefined(std::uint64_t number) const {
+  /// Is it of another object? Each vtable has the first function, at which objects with virtual functions point.
+  bool is_asked(std::uint64_t number, std::uint64_t end) const {
+    constexpr std::uint64_t kFirstFunction = 16;  // Itanium C++ ABI 2.5.2
     GElf_Sym symbol;
-    return number != 0 && number < symbols_.count &&
-           gelf_getsym(symbols_.data, static_cast<int>(number), &symbol) != nullptr && symbol.st_shndx == SHN_UNDEF;
+    if (number == 0 || number >= symbols_.count ||
+        gelf_getsym(symbols_.data, static_cast<int>(number), &symbol) == nullptr || symbol.st_shndx != SHN_UNDEF)
+      return false;
+    return end > kFirstFunction || !symbols_.strings.holds(symbol.st_name) ||
+           !symbols_.strings.at(symbol.st_name).starts_with("_ZTV");
   }
 
   Reach::Kind kind_of(std::size_t section, const GElf_Shdr& target, const RelocationEntry& entry) const {
@@ -276,7 +283,7 @@ class ReachFinder {
   const ElfSections& sections_;
   const MachineTraits& machine_;
   ElfSymbols symbols_;
-  std::map<std::pair<std::uint32_t, Reach::Kind>, std::uint64_t> farthest_;
+  std::map<std::pair<std::uint32_t, Reach::Kind>, Reach> farthest_;
 };
 
 bool is_past_end(const Reach& reach, std::uint64_t size) {
@@ -400,7 +407,8 @@ class OverrunCheck {
       const auto at = asked.find(reach.symbol);
       if (at == asked.end()) continue;
       const auto [reference, definition] = at->second;
-      if (is_past_end(reach, symbol(definition).size)) found.push_back({definition, {id, reference}, reach.end});
+      if (is_past_end(reach, symbol(definition).size))
+        found.push_back({definition, {id, reference}, reach.end, reach.section, reach.offset});
     }
     return found;
   }

@@ -45,6 +45,8 @@ struct Overrun {
   SymbolId definition;
   SymbolId reference;     ///< of several that which reaches farthest
   std::uint64_t end = 0;  ///< bytes from the beginning of the definition
+  std::string section{};  ///< where the reference is written, and
+  std::uint64_t offset = 0;
 };
 
 /// Of a relocatable object, from its sections that are in memory: for ObjectFacts::reaches. Throws InputError.

@@ -118,6 +118,8 @@ void put_reach(WireWriter& out, const Reach& reach) {
   out.number(reach.symbol);
   put_enum(out, reach.kind);
   out.number(reach.end);
+  out.text(reach.section);
+  out.number(reach.offset);
 }
 
 void put_object(WireWriter& out, const ObjectFacts& object) {
@@ -210,7 +212,9 @@ ObjectFacts get_object(WireReader& in) {
   std::vector<Reach> reaches = get_list<Reach>(in, [&] {
     const std::uint32_t symbol = in.number32();
     const auto kind = get_enum(in, Reach::Kind::Computed);
-    return Reach{symbol, kind, in.number()};
+    const std::uint64_t end = in.number();
+    const std::string_view section = in.text();
+    return Reach{symbol, kind, end, std::string(section), in.number()};
   });
   if (asked) object.reaches = std::move(reaches);
   object.places = in.text();

@@ -307,7 +307,8 @@ namespace {
 constexpr Rule kDivergentDefinition{
     .id = "divergent-definition",
     .severity = Severity::Warning,
-    .summary = "definitions of one name that differ in size or memory: the linker merges them silently"};
+    .summary = "definitions of one name that differ in size or memory: the linker merges them silently",
+    .kind = RuleKind::Divergent};
 
 /// Rule 1.
 std::set<std::string_view> reported_otherwise(const Resolution& resolution) {
@@ -427,6 +428,8 @@ Finding finding_of(const Evidence& evidence, const Overrun& overrun) {
                                 evidence.object(overrun.reference.in).origin.display(), overrun.end);
   finding.sites = {make_site(evidence, overrun.definition, Role::Kept),
                    make_site(evidence, overrun.reference, Role::Reference)};
+  finding.sites[1].section = overrun.section;
+  finding.sites[1].offset = overrun.offset;
   return finding;
 }
 

@@ -237,3 +237,12 @@ def test_a_reference_past_the_end_in_one_of_two_links_of_a_build(lab):
     lab.sh("ninja")
     [finding] = divergent(lab, "-p", ".")
     assert finding["symbol"] == "table" and finding["links"] == ["bad"]
+
+
+def test_where_a_reference_past_the_end_is_written(lab):
+    lab.write("b.cpp", "extern int table[32];\nint f() {\n  return table[16];\n}\n")
+    lab.cc("a.o", "int table[8] = {1}; int main() {}", "g++ -fno-pie")
+    lab.sh("g++ -g -O0 -fno-pie -c b.cpp")
+    (finding,) = divergent(lab, "--", "g++", "-no-pie", "a.o", "b.o")
+    reference = finding["sites"][1]
+    assert (reference["section"], reference["line"], reference["notes"]) == (".text", 3, ["in f()"])

@@ -583,17 +583,22 @@ std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) 
   return site.id.valid() ? inputs[site.id.in.input].objects[site.id.in.object].symbols[site.id.symbol].index : 0;
 }
 
-}  // namespace
+using Referrers = std::map<std::pair<std::string, std::uint64_t>, Referring>;  ///< by object
 
-void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
-                        bool preprocess) {
-  std::map<std::pair<std::string, std::uint64_t>, Referring> by_object;
+template <class Test>
+Referrers referrers_of(std::vector<Finding>& findings, const Test& test) {
+  Referrers by_object;
   for (Finding& finding : findings) {
-    if (rule(finding.rule).kind != RuleKind::Undefined || rule(finding.rule).device) continue;
+    if (!test(rule(finding.rule))) continue;
     for (Site& site : finding.sites)
       if (site.role == Role::Reference && !site.section.empty() && !site.origin.bytecode)
         by_object[{site.origin.path, site.origin.offset}].sites.emplace_back(&finding, &site);
   }
+  return by_object;
+}
+
+/// From debug info.
+std::vector<Referring*> find_lines(Referrers& by_object, const std::vector<InputFacts>& inputs) {
   std::vector<Referring*> objects;
   for (auto& [origin, object] : by_object) objects.push_back(&object);
   for_each_file(objects.size(), 0, [&](std::size_t i) {
@@ -612,6 +617,18 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
       if (!line.symbol.empty()) site.notes.insert(site.notes.begin(), "in " + demangle(line.symbol));
     }
   });
+  return objects;
+}
+
+}  // namespace
+
+void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
+                        bool preprocess) {
+  Referrers past_end = referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Divergent; });
+  find_lines(past_end, inputs);
+  Referrers undefined =
+      referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Undefined && !rule.device; });
+  const std::vector<Referring*> objects = find_lines(undefined, inputs);
   ReferenceSources sources(inputs, records, preprocess);
   std::size_t read = 0;
   for (const Referring* object : objects) {
