@@ -200,7 +200,7 @@ void add_pass(std::vector<Pass>& passes, const Pass& pass) {
 }
 
 /// What is unreadable is for the links that use it to say.
-bool stay_inside(const std::vector<InputFacts>& inputs) {
+bool surely_stays_inside(const std::vector<InputFacts>& inputs) {
   try {
     return stays_inside(inputs);
   } catch (const InputError&) {
@@ -225,7 +225,7 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   passes.push_back({"objects", since(begin)});
   begin = Clock::now();
   const bool alike = jobs.size() > 1 && is_data_alike(shared.all());
-  const bool inside = jobs.size() > 1 && stay_inside(shared.all());
+  const bool inside = jobs.size() > 1 && surely_stays_inside(shared.all());
   passes.back().milliseconds += since(begin);
 
   std::vector<Audit> audits(jobs.size());

@@ -443,7 +443,7 @@ def test_what_a_driver_prints(lab):
     lab.cc("a.o", "int main() {}")
     for extra in (0, 1):
         lab.write("driver", "#!/bin/sh\ng++ \"$@\" 2>out; size=$(wc -c <out); cat out >&2\n"
-                  f"head -c $(({limit('ProgramOutput')} + {extra} - size)) /dev/zero | tr '\\0' '\\n' >&2\n")
+                  f"head -c $(({limit('ProgramOutput')} + {extra} - size)) /dev/zero | tr '\\0' '#' >&2\n")
         lab.sh("chmod +x driver && mv driver g++-0")
         result = lab.audit("check", "--", "./g++-0", "a.o", "-o", "a")
         assert result.code == 2 * extra and ("the limit on what it prints" in result.out + result.err) == bool(extra), result
