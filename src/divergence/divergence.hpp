@@ -40,7 +40,7 @@ bool is_data_alike(const std::vector<InputFacts>& inputs);
 
 // --- References to data, by relocations.
 
-/// A place behind the end of a definition that an object reads, writes or computes the address of.
+/// A place behind the end of a definition that an object reads, writes, points to or compares with.
 struct Overrun {
   SymbolId definition;
   SymbolId reference;     ///< of several that which reaches farthest

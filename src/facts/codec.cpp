@@ -211,7 +211,7 @@ ObjectFacts get_object(WireReader& in) {
   const bool asked = in.flag();
   std::vector<Reach> reaches = get_list<Reach>(in, [&] {
     const std::uint32_t symbol = in.number32();
-    const auto kind = get_enum(in, Reach::Kind::Computed);
+    const auto kind = get_enum(in, Reach::Kind::Compared);
     const std::uint64_t end = in.number();
     const std::string_view section = in.text();
     return Reach{symbol, kind, end, std::string(section), in.number()};
