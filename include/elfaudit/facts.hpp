@@ -103,7 +103,7 @@ struct Reach {
   enum class Kind : std::uint8_t {
     Access,   ///< an instruction reads or writes the byte there
     Data,     ///< data holds the address
-    Compared  ///< code compares with it: the end of a loop over an array of records may be up to a record behind it
+    Compared  ///< code compares with it: a loop over an array of records may end behind the array
   };
   std::uint32_t symbol = 0;  ///< Symbol::index
   Kind kind = Kind::Access;

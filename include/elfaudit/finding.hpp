@@ -18,7 +18,8 @@ namespace elfaudit {
 enum class Severity : std::uint8_t { Note, Warning, Error };
 
 /// What the findings of a rule are about, for code that treats several rules alike. HeaderDefinition: a definition that
-/// the next link may refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold.
+/// the next link may refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold;
+/// Divergent: sides of one name that differ, which the linker accepts.
 enum class RuleKind : std::uint8_t {
   Other,
   Unreadable,

@@ -253,15 +253,14 @@ class ReachFinder {
     });
   }
 
-  /// Is it of another object? Each vtable has the first function, at which objects with virtual functions point.
+  /// Is it of another object?
   bool is_asked(std::uint64_t number, std::uint64_t end) const {
-    constexpr std::uint64_t kFirstFunction = 16;  // Itanium C++ ABI 2.5.2
     GElf_Sym symbol;
     if (number == 0 || number >= symbols_.count ||
         gelf_getsym(symbols_.data, static_cast<int>(number), &symbol) == nullptr || symbol.st_shndx != SHN_UNDEF)
       return false;
-    return end > kFirstFunction || !symbols_.strings.holds(symbol.st_name) ||
-           !symbols_.strings.at(symbol.st_name).starts_with("_ZTV");
+    return !symbols_.strings.holds(symbol.st_name) ||
+           !is_first_function(std::string(symbols_.strings.at(symbol.st_name)).c_str(), end);
   }
 
   std::optional<Reach::Kind> kind_of(std::size_t section, const GElf_Shdr& target, const RelocationEntry& entry) const {

@@ -80,6 +80,12 @@ inline bool has_one_size(std::string_view name) {
   return !starts_with_any(name, {"DW.ref.", "__llvm_", "__prof", "__covrec_", "__BLNK__", "_BLNK__"});
 }
 
+/// Objects with virtual functions point at the first one of their vtable, which each vtable has: 16 bytes behind its
+/// beginning (Itanium C++ ABI 2.5.2). `name` ends in a NUL.
+inline bool is_first_function(const char* name, std::uint64_t reach) {
+  return reach <= 16 && name[0] == '_' && name[1] == 'Z' && name[2] == 'T' && name[3] == 'V';
+}
+
 inline bool has_compared_size(const Symbol& symbol, std::string_view name) {
   const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls || symbol.common();
   return symbol.defined() && data && symbol.size != 0 && has_one_size(name);

@@ -331,10 +331,9 @@ class SummaryReader : ObjectTables {
     for (const auto& [number, end] : reaches_) out_.reaches.push_back({hash_of(symbol(number)) & ~kMentionBits, end});
   }
 
-  /// Mostly the same one again. Objects with virtual functions point at the first one, which each vtable has.
+  /// Mostly the same one again.
   void note_reach(std::uint32_t number, std::uint64_t end) {
-    constexpr std::uint64_t kFirstFunction = 16;  // of a vtable (Itanium C++ ABI 2.5.2)
-    if (end <= kFirstFunction && std::strncmp(names_.at(symbol(number).name()), "_ZTV", 4) == 0) return;
+    if (is_first_function(names_.at(symbol(number).name()), end)) return;
     if (reaches_.empty() || reaches_.back().first != number)
       reaches_.emplace_back(number, end);
     else

@@ -48,6 +48,9 @@
 // And for shared objects: of the names that one library alone defines, and that objects reach through a table or in data
 // (MachineTraits::indirect_relocations), it only matters whether an object needs the library.
 //
+// How far objects reach into data of others is noted with the relocations, and how large data is with the symbols. A name of
+// which one may be more than the other is at stake.
+//
 // Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
 // Objects that the hot reader gives up on are read by the other one, which alone words errors; those with device code are
 // read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes alone,

@@ -607,7 +607,8 @@ class LinkScan {
     return object;
   }
 
-  /// What a first look says of them. At members nobody has looked where it is to be known for which name each is taken.
+  /// What the first look at it says. Where each member's reason to be taken is reported, members have had no first look, so
+  /// that their data is not compared yet.
   void add_relocations(const FirstLook& look, ObjectFacts& object) const {
     object.relocations = look.rest.relocations;
     if (past_end_.empty() && !names_extractions_) object.reaches.emplace();

@@ -417,25 +417,21 @@ def test_libraries_that_a_library_needs(lab):
     assert result.code == 2 and "the limit on the number of libraries that a link needs" in result.err, result
 
 
-def test_words_of_a_compile_command(lab):
+@pytest.mark.parametrize(
+    "name, made",
+    [
+        ("CompileWords", lambda n: "-g " * (n - 5) + "-DX=int\\ state"),
+        ("CompileResponseBytes", lambda n: "-DX=int\\ state".ljust(n)),
+    ],
+)
+def test_a_long_response_file_of_a_compile_command(lab, name, made):
     lab.cc("a.o", "int state;")
     lab.write("x.c", "X;\n")
     lab.sh("gcc -DX='int state' -c x.c")
     command = {"directory": str(lab.path), "command": "gcc -c x.c -o x.o @r", "file": "x.c", "output": "x.o"}
     lab.write("compile_commands.json", json.dumps([command]))
-    for words, is_read in ((limit("CompileWords"), True), (limit("CompileWords") + 1, False)):
-        lab.write("r", "-g " * (words - 5) + "-DX=int\\ state")
-        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
-
-
-def test_response_files_of_a_compile_command_that_are_too_large(lab):
-    lab.cc("a.o", "int state;")
-    lab.write("x.c", "X;\n")
-    lab.sh("gcc -DX='int state' -c x.c")
-    command = {"directory": str(lab.path), "command": "gcc @r -c x.c -o x.o", "file": "x.c", "output": "x.o"}
-    lab.write("compile_commands.json", json.dumps([command]))
-    for size, is_read in ((limit("CompileResponseBytes"), True), (limit("CompileResponseBytes") + 1, False)):
-        lab.write("r", "-DX=int\\ state".ljust(size))
+    for n, is_read in ((limit(name), True), (limit(name) + 1, False)):
+        lab.write("r", made(n))
         assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
 
 
