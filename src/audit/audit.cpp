@@ -12,7 +12,7 @@
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "load/load_closure.hpp"
-#include "locate/dwarf/debug_sections.hpp"
+#include "locate/dwarf/debug_servers.hpp"
 #include "locate/locate.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/suppliers.hpp"

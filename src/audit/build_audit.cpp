@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "divergence/divergence.hpp"
-#include "locate/dwarf/debug_sections.hpp"
+#include "locate/dwarf/debug_servers.hpp"
 #include "locate/why/cause.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"

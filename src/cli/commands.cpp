@@ -43,7 +43,7 @@
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/job.hpp"
-#include "locate/dwarf/debug_sections.hpp"
+#include "locate/dwarf/debug_servers.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"

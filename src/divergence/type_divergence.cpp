@@ -30,15 +30,16 @@
 
 #include "divergence/difference.hpp"
 #include "divergence/divergence.hpp"
-#include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "elf/outline.hpp"
 #include "facts/cache.hpp"
 #include "facts/codec.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "locate/dwarf/debug_servers.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/reader_pool.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
@@ -397,6 +398,7 @@ class TypeCheck {
   void ask(const std::vector<std::uint32_t>& objects, std::vector<std::string> requests, const Take& take) {
     ReaderLimits limits;
     limits.workers = thread_count(jobs_);
+    if (debug_servers_asked()) limits.stuck_seconds = kServerPatience;
     read_apart(
         requests, limits, [&](std::string_view request) { return answer(request); },
         [&](std::size_t i, const ReaderAnswer& got) {

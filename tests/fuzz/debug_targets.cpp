@@ -6,12 +6,12 @@
 #include <unordered_set>
 
 #include "divergence/libdw.hpp"
-#include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "fuzz.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/dwarf/macro_info.hpp"
 #include "scan/scan.hpp"
+#include "support/reader_pool.hpp"
 
 namespace elfaudit::fuzz {
 namespace {

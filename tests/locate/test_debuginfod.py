@@ -5,6 +5,7 @@ import http.server
 import re
 import shutil
 import threading
+import time
 
 import pytest
 
@@ -21,12 +22,13 @@ class Server:
     """What debuginfod answers: /buildid/ID/debuginfo (debuginfod(8), WEBAPI)."""
 
     def __init__(self):
-        self.files, self.asked = {}, []
+        self.files, self.asked, self.seconds = {}, [], 0
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 outer.asked.append(self.path)
+                time.sleep(outer.seconds)
                 content = outer.files.get(self.path)
                 self.send_response(404 if content is None else 200)
                 self.send_header("Content-Length", str(len(content or b"")))
@@ -108,10 +110,13 @@ def test_types_from_a_server(libraries, server, audit, link):
 def test_what_dwz_has_moved_from_a_server(libraries, server, audit):
     libraries.sh("dwz -m common.debug liba.so libb.so")
     common = libraries.path / "common.debug"
-    server.files[f"/buildid/{build_id(libraries, 'common.debug')}/debuginfo"] = common.read_bytes()
+    path = f"/buildid/{build_id(libraries, 'common.debug')}/debuginfo"
+    server.files[path] = common.read_bytes()
     common.unlink()
     assert found(audit(server.url)) == []
-    assert found(audit(server.url, "--debuginfod")) == [("divergent-definition", "S")]
+    server.seconds = 2  # both libraries want it meanwhile, and nobody takes who waits for stuck
+    assert found(audit(server.url, "--debuginfod", "--jobs", "2")) == [("divergent-definition", "S")]
+    assert server.asked == [path]
 
 
 def test_a_run_that_asked_is_made_again(libraries, server, audit):

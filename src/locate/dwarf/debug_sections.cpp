@@ -5,14 +5,10 @@
 
 #include <elf.h>
 #include <gelf.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -21,10 +17,10 @@
 #include <system_error>
 
 #include "elfaudit/error.hpp"
+#include "locate/dwarf/debug_servers.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shared_library.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -457,51 +453,7 @@ std::uint32_t checksum_of(const std::string& path) {
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<z_size_t>(bytes.size())));
 }
 
-std::atomic<int> asked_servers = 0;  // DebuginfodScopes that exist
-
-/// elfutils' client library, loaded as libdw does it, when the first file is asked for: it brings libcurl with it. The
-/// declarations are those of elfutils/debuginfod.h (since 0.178), which building needs no package for then.
-struct DebuginfodClient {
-  void* (*begin)() = nullptr;
-  int (*find_debuginfo)(void* client, const unsigned char* id, int size, char** path) = nullptr;
-  void (*end)(void* client) = nullptr;
-  SharedLibrary library{"libdebuginfod.so.1"};
-
-  DebuginfodClient() {
-    library.find(begin, "debuginfod_begin");
-    library.find(find_debuginfo, "debuginfod_find_debuginfo");
-    library.find(end, "debuginfod_end");
-  }
-
-  bool usable() const { return library.error().empty(); }
-};
-
-struct Fetched {
-  std::string path;     ///< in the client's cache; empty when it can't be had
-  std::string why_not;  ///< "no server of DEBUGINFOD_URLS has it"
-};
-
-std::string reason_of(int error) {
-  if (error == ENOENT) return "no server of DEBUGINFOD_URLS has it";
-  if (error == ENOSYS) return "DEBUGINFOD_URLS names no server";
-  return std::string("the servers of DEBUGINFOD_URLS can't be asked (") + std::strerror(error) + ")";
-}
-
 constexpr char kNotTheirs[] = "what a server of DEBUGINFOD_URLS has is not it";
-
-Fetched fetch_debug_file(Bytes id) {
-  static const DebuginfodClient library;
-  if (!library.usable()) return {{}, "libdebuginfod.so.1 is not installed"};
-  const std::unique_ptr<void, void (*)(void*)> client(library.begin(), library.end);
-  if (!client) return {{}, reason_of(ENOMEM)};
-  char* path = nullptr;
-  const int file = library.find_debuginfo(client.get(), reinterpret_cast<const unsigned char*>(id.data()),
-                                          static_cast<int>(id.size()), &path);
-  const std::unique_ptr<char, void (*)(void*)> owned(path, std::free);
-  if (file < 0) return {{}, reason_of(-file)};
-  ::close(file);
-  return {path == nullptr ? std::string() : path, path == nullptr ? reason_of(EIO) : std::string()};
-}
 
 class Finder {
  public:
@@ -523,16 +475,16 @@ class Finder {
     if (link_)
       return {{},
               "debug info is in " + link_->name + (met_ ? ", which belongs to another build" : ", which is missing") +
-                  (asked_servers > 0 ? "; " + why_not : "")};
-    return {{}, asked_servers > 0 ? "no debug info; " + why_not : ""};
+                  (debug_servers_asked() ? "; " + why_not : "")};
+    return {{}, debug_servers_asked() ? "no debug info; " + why_not : ""};
   }
 
  private:
   /// Why they give nothing; empty when found_ is theirs.
   std::string ask_servers() {
-    if (asked_servers == 0) return "not asked";
+    if (!debug_servers_asked()) return "not asked";
     if (!path_of(id_)) return "no server can be asked, for it has no build id";
-    const Fetched fetched = fetch_debug_file(id_);
+    const FetchedFile fetched = fetch_debug_file(id_);
     if (fetched.path.empty()) return fetched.why_not;
     return belongs(fetched.path, /*by_checksum=*/false) ? "" : kNotTheirs;
   }
@@ -635,8 +587,8 @@ SeparateFile find_supplementary(const DebugSections& sections, const std::string
   candidates.push_back(fs::canonical(file, error).parent_path() / link->path);
   for (const fs::path& candidate : candidates)
     if (is_supplementary(candidate.string(), link->id)) return {candidate.string(), {}};
-  if (asked_servers == 0 || !path_of(link->id)) return {{}, missing};
-  const Fetched fetched = fetch_debug_file(link->id);
+  if (!debug_servers_asked() || !path_of(link->id)) return {{}, missing};
+  const FetchedFile fetched = fetch_debug_file(link->id);
   if (is_supplementary(fetched.path, link->id)) return {fetched.path, {}};
   return {{}, missing + "; " + (fetched.path.empty() ? fetched.why_not : kNotTheirs)};
 }
@@ -646,17 +598,3 @@ SeparateFile find_separate(const DebugSections& sections, const Origin& origin, 
 }
 
 }  // namespace elfaudit::dwarf
-
-namespace elfaudit {
-
-DebuginfodScope::DebuginfodScope(bool asked) : asked_(asked) {
-  if (!asked_) return;
-  note_unknown_use();  // no path tells what they have tomorrow
-  ++dwarf::asked_servers;
-}
-
-DebuginfodScope::~DebuginfodScope() {
-  if (asked_) --dwarf::asked_servers;
-}
-
-}  // namespace elfaudit

@@ -387,18 +387,4 @@ SeparateFile find_supplementary(const DebugSections& sections, const std::string
 
 }  // namespace dwarf
 
-/// While one exists that is `asked` for, debug files that are not installed are fetched by their build ids from the
-/// servers that DEBUGINFOD_URLS names. elfutils' client does it, and keeps them in its own cache, whose place, size and
-/// age the user sets (debuginfod-client-config(7)). Process-wide: it is about the machine, not about an input.
-class DebuginfodScope {
- public:
-  explicit DebuginfodScope(bool asked);
-  ~DebuginfodScope();
-  DebuginfodScope(const DebuginfodScope&) = delete;
-  DebuginfodScope& operator=(const DebuginfodScope&) = delete;
-
- private:
-  const bool asked_;
-};
-
 }  // namespace elfaudit

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "divergence/reader_pool.hpp"
+#include "support/reader_pool.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,7 +1,7 @@
 // Workers are forked, not started: they need no program of their own and know all that was read so far. A worker has one
 // request at a time, and is replaced when it dies of one.
 
-#include "divergence/reader_pool.hpp"
+#include "support/reader_pool.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -216,7 +216,7 @@ class Pool {
       whose.push_back(i);
     }
     int ready = 0;
-    do ready = ::poll(ends.data(), ends.size(), kSanitized ? 500 : static_cast<int>(limits_.stuck_seconds) * 1000);
+    do ready = ::poll(ends.data(), ends.size(), patience());
     while (ready < 0 && errno == EINTR);
     if (ready == 0)
       for (const std::size_t i : whose)
@@ -243,6 +243,13 @@ class Pool {
       else
         workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(*i));
     }
+  }
+
+  /// In milliseconds. Under Address Sanitizer a worker is stuck more often, and nothing but a network takes as long as
+  /// half a second without processor time.
+  int patience() const {
+    const unsigned seconds = limits_.stuck_seconds;
+    return kSanitized && seconds <= ReaderLimits().stuck_seconds ? 500 : static_cast<int>(seconds) * 1000;
   }
 
   /// Has it used no time since it was last looked at, and waits for no disk? A thread of this process may have held a
