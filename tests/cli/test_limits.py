@@ -239,6 +239,15 @@ def conditionals(lab, n):
     return "#if 1\n#endif\n" * n + "int state;\n"
 
 
+def linkages(lab, n):
+    return 'extern "C" {' * n + "int state;" + "}" * n + "\n"
+
+
+def expansions(lab, n):
+    """Of 1,001 tokens each: the macro's own and what it expands to."""
+    return "#define M" + " + 0" * 500 + "\n" + "#if 0 M\n#endif\n" * (n // 1001) + "int state;\n"
+
+
 @pytest.mark.parametrize(
     "name, made, slack, says",
     [
@@ -247,6 +256,8 @@ def conditionals(lab, n):
         ("SourceBytes", header_of_size, 1, "1.h is larger than the limit for a source"),
         ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
         ("Conditionals", conditionals, 1, "too many conditionals"),
+        ("Scopes", linkages, 1, "none of its sources defines it as far as they could be read"),
+        ("MacroTokens", expansions, 1001, "macros expand to too many tokens"),
     ],
 )
 def test_limits_of_sources(lab, name, made, slack, says):
@@ -456,3 +467,54 @@ def test_images_of_an_offload_section(lab):
         lab.sh("objcopy --add-section .llvm.offloading=images a.o b.o")
         result = lab.audit("check", "b.o")
         assert (f"has more than {limit('OffloadImages')} images" in result.out + result.err) == bool(extra), result
+
+
+def test_libraries_that_a_program_loads(lab):
+    """One file each, for the loader knows a library by its inode; the program is one of them."""
+    need("gcc", "ld.lld")
+    lab.sh("mkdir d; echo 'int f(void) { return 1; }' > f.c; gcc -shared -fPIC -nostdlib -s -Wl,-z,norelro,-z,noseparate-code f.c -o f.so")
+    library, most = (lab.path / "f.so").read_bytes(), limit("ClosureLibraries")
+    for i in range(most):
+        (lab.path / f"d/{i}.so").write_bytes(library)
+    for needed in (most - 1, most):
+        lab.write("needs", " ".join(f"d/{i}.so" for i in range(needed)))
+        lab.sh("gcc -fuse-ld=lld -shared -fPIC -nostdlib -Wl,--no-as-needed f.c @needs -o g.so")
+        result = lab.audit("list", "closure", "g.so")
+        is_beyond = needed == most
+        assert (result.code, "is not followed: there are too many libraries" in result.err) == (2 * is_beyond, is_beyond), result.err[:2000]
+
+
+def test_targets_of_cmake(lab):
+    lab.cc("a.o", "int state;")
+    lab.write("b/CMakeFiles/x.dir/link.txt", "ld -shared ../a.o -o x\n")
+    for extra in (0, 1):
+        others = "/x\n" * (limit("CMakeTargets") - 1 + extra)
+        lab.write("b/CMakeFiles/TargetDirectories.txt", f"{lab.path}/b/CMakeFiles/x.dir\n" + others)
+        result = lab.audit("check", "-p", "b")
+        assert "of 1 link" in result.out and result.code == 2 * extra, result
+        assert ("the limit on the number of CMake's targets" in result.out + result.err) == bool(extra), result
+
+
+def test_commands_of_ninja(lab):
+    """A statement of a few bytes may have a value of a mebibyte."""
+    lab.cc("a.o", "int state;")
+    size = limit("NinjaValue") // 2
+    for extra in (0, 1):
+        values = f"v = {'#' * size}\n" + "w = $v\n" * (limit("NinjaCommands") // size - 2 + extra)
+        lab.write("b/build.ninja", values + LINK)
+        result = lab.audit("check", "-p", "b")
+        assert (result.code, "has more than 1 GiB of commands" in result.out + result.err) == (2 * extra, bool(extra)), result
+
+
+def test_files_looked_through_for_what_sets_a_macro(lab):
+    lab.write("s.h", "struct S {\n#ifdef V2\n  long more;\n#endif\n  int a;\n};\ninline S state;\n")
+    lab.write("last.h", "#define V2\n")
+    lab.write("b.cpp", '#include "s.h"\nS *b() { return &state; }\n')
+    for extra in (0, 1):
+        between = limit("SettingFiles") - len(["a.cpp", "last.h"]) + extra
+        for i in range(between):
+            lab.write(f"{i}.h", "")
+        lab.write("a.cpp", "".join(f'#include "{i}.h"\n' for i in range(between)) + '#include "last.h"\n#include "s.h"\nS *a() { return &state; }\n')
+        lab.sh("g++ -std=c++17 -g -MMD -c a.cpp b.cpp")
+        out = lab.audit("check", "--enable", "divergent-definition", "a.o", "b.o").out
+        assert "S differs" in out and ("last.h:1 defines V2" in out) != bool(extra), out

@@ -87,5 +87,36 @@ TEST(Bitstream, AbbreviationsAreBounded) {
   }
 }
 
+TEST(Bitstream, BlocksInBlocksAreBounded) {
+  Bits bits;
+  bits.enter(8);
+  for (std::size_t i = 0; i < limits::kBitcodeDepth; ++i) bits.enter(8, 4);
+  Bitstream stream(bits.bytes());
+  for (std::size_t i = 0; i < limits::kBitcodeDepth; ++i) {
+    ASSERT_EQ(stream.next(), Bitstream::Item::Block);
+    stream.enter();
+  }
+  ASSERT_EQ(stream.next(), Bitstream::Item::Block);
+  EXPECT_THROW(stream.enter(), BadBitcode);
+}
+
+TEST(Bitstream, RecordsAreBounded) {
+  for (const std::uint64_t more : {0, 1}) {
+    const std::uint64_t count = limits::kBitcodeRecord + more;
+    Bits bits;
+    bits.enter(8).fixed(3, 4).variable(1, 6).variable(count, 6);
+    for (std::uint64_t i = 0; i < count; ++i) bits.variable(5, 6);
+    Bitstream stream(bits.bytes());
+    ASSERT_EQ(stream.next(), Bitstream::Item::Block);
+    stream.enter();
+    if (more == 0) {
+      EXPECT_EQ(stream.next(), Bitstream::Item::Record);
+      EXPECT_EQ(stream.operands().size(), count);
+    } else {
+      EXPECT_THROW(stream.next(), BadBitcode);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace elfaudit
