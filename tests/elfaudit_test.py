@@ -119,6 +119,16 @@ def output_of(command, folder, codes=(0,)):
     return result.out
 
 
+LIMITS = (SOURCE_DIR / "src" / "support" / "limits.def").read_text()
+
+
+def limit(name):
+    """Its value, from the table that the program is made with."""
+    value = re.search(rf"^LIMIT\({name}, [\w:]+, ([^,]+),", LIMITS, re.M)[1]
+    value = re.sub(r"std::\w+\{(\d+)\}", r"\1", value).replace("'", "")
+    return eval(re.sub(r"(?<=\d)U", "", value))  # "16 << 20"
+
+
 class Lab:
     """A folder of the test's own; every command runs in it."""
 

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from elfaudit_test import SOURCE_DIR, need
+from elfaudit_test import LIMITS, limit, need
 
 need("g++", "ar")
 
@@ -15,20 +15,11 @@ PT_DYNAMIC = 2
 DT_BIND_NOW = 24  # elf.h
 DT_NEEDED = 1
 
-TABLE = (SOURCE_DIR / "src" / "support" / "limits.def").read_text()
-
-
-def limit(name):
-    """Its value, from the table that the program is made with."""
-    value = re.search(rf"^LIMIT\({name}, [\w:]+, ([^,]+),", TABLE, re.M)[1]
-    value = re.sub(r"std::\w+\{(\d+)\}", r"\1", value).replace("'", "")
-    return eval(re.sub(r"(?<=\d)U", "", value))  # "16 << 20"
-
 
 def test_the_table_has_every_limit(lab):
     out = lab.audit("--limits").out
-    rows = re.findall(r'^LIMIT\(\w+, [\w:]+, [^,]+, "(.*?)", "(.*?)", "(.*?)"\)$', TABLE, re.M)
-    assert len(rows) == len(re.findall(r"^LIMIT", TABLE, re.M)) > 40
+    rows = re.findall(r'^LIMIT\(\w+, [\w:]+, [^,]+, "(.*?)", "(.*?)", "(.*?)"\)$', LIMITS, re.M)
+    assert len(rows) == len(re.findall(r"^LIMIT", LIMITS, re.M)) > 40
     for unit, where, beyond in rows:
         assert re.search(rf"^  \d+ \S.* {re.escape(where)}\n +beyond: {re.escape(beyond)}$", out, re.M), where
     assert re.search(r"^  16 MiB +a linker script$", out, re.M) and re.search(r"^  4 deep +archives in archives$", out, re.M)
@@ -243,11 +234,6 @@ def linkages(lab, n):
     return 'extern "C" {' * n + "int state;" + "}" * n + "\n"
 
 
-def expansions(lab, n):
-    """Of 1,001 tokens each: the macro's own and what it expands to."""
-    return "#define M" + " + 0" * 500 + "\n" + "#if 0 M\n#endif\n" * (n // 1001) + "int state;\n"
-
-
 @pytest.mark.parametrize(
     "name, made, slack, says",
     [
@@ -257,7 +243,6 @@ def expansions(lab, n):
         ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
         ("Conditionals", conditionals, 1, "too many conditionals"),
         ("Scopes", linkages, 1, "none of its sources defines it as far as they could be read"),
-        ("MacroTokens", expansions, 1001, "macros expand to too many tokens"),
     ],
 )
 def test_limits_of_sources(lab, name, made, slack, says):
@@ -467,43 +452,6 @@ def test_images_of_an_offload_section(lab):
         lab.sh("objcopy --add-section .llvm.offloading=images a.o b.o")
         result = lab.audit("check", "b.o")
         assert (f"has more than {limit('OffloadImages')} images" in result.out + result.err) == bool(extra), result
-
-
-def test_libraries_that_a_program_loads(lab):
-    """One file each, for the loader knows a library by its inode; the program is one of them."""
-    need("gcc", "ld.lld")
-    lab.sh("mkdir d; echo 'int f(void) { return 1; }' > f.c; gcc -shared -fPIC -nostdlib -s -Wl,-z,norelro,-z,noseparate-code f.c -o f.so")
-    library, most = (lab.path / "f.so").read_bytes(), limit("ClosureLibraries")
-    for i in range(most):
-        (lab.path / f"d/{i}.so").write_bytes(library)
-    for needed in (most - 1, most):
-        lab.write("needs", " ".join(f"d/{i}.so" for i in range(needed)))
-        lab.sh("gcc -fuse-ld=lld -shared -fPIC -nostdlib -Wl,--no-as-needed f.c @needs -o g.so")
-        result = lab.audit("list", "closure", "g.so")
-        is_beyond = needed == most
-        assert (result.code, "is not followed: there are too many libraries" in result.err) == (2 * is_beyond, is_beyond), result.err[:2000]
-
-
-def test_targets_of_cmake(lab):
-    lab.cc("a.o", "int state;")
-    lab.write("b/CMakeFiles/x.dir/link.txt", "ld -shared ../a.o -o x\n")
-    for extra in (0, 1):
-        others = "/x\n" * (limit("CMakeTargets") - 1 + extra)
-        lab.write("b/CMakeFiles/TargetDirectories.txt", f"{lab.path}/b/CMakeFiles/x.dir\n" + others)
-        result = lab.audit("check", "-p", "b")
-        assert "of 1 link" in result.out and result.code == 2 * extra, result
-        assert ("the limit on the number of CMake's targets" in result.out + result.err) == bool(extra), result
-
-
-def test_commands_of_ninja(lab):
-    """A statement of a few bytes may have a value of a mebibyte."""
-    lab.cc("a.o", "int state;")
-    size = limit("NinjaValue") // 2
-    for extra in (0, 1):
-        values = f"v = {'#' * size}\n" + "w = $v\n" * (limit("NinjaCommands") // size - 2 + extra)
-        lab.write("b/build.ninja", values + LINK)
-        result = lab.audit("check", "-p", "b")
-        assert (result.code, "has more than 1 GiB of commands" in result.out + result.err) == (2 * extra, bool(extra)), result
 
 
 def test_files_looked_through_for_what_sets_a_macro(lab):
