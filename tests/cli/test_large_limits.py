@@ -1,4 +1,8 @@
-"""Limits that only much input passes: as test_limits.py, for a whole run of the tests."""
+"""Limits that only much input passes, which takes minutes under sanitizers: the rest is in test_limits.py."""
+
+import json
+
+import pytest
 
 from elfaudit_test import limit, need
 
@@ -42,13 +46,44 @@ def test_commands_of_ninja(lab):
         assert (result.code, "has more than 1 GiB of commands" in result.out + result.err) == (2 * extra, bool(extra)), result
 
 
-def test_what_macros_expand_to(lab):
+@pytest.mark.parametrize(
+    "name, made",
+    [
+        ("CompileWords", lambda n: "-g " * (n - 5) + "-DX=int\\ state"),
+        ("CompileResponseBytes", lambda n: "-DX=int\\ state".ljust(n)),
+    ],
+)
+def test_a_long_response_file_of_a_compile_command(lab, name, made):
+    lab.cc("a.o", "int state;")
+    lab.write("x.c", "X;\n")
+    lab.sh("gcc -DX='int state' -c x.c")
+    command = {"directory": str(lab.path), "command": "gcc -c x.c -o x.o @r", "file": "x.c", "output": "x.o"}
+    lab.write("compile_commands.json", json.dumps([command]))
+    for n, is_read in ((limit(name), True), (limit(name) + 1, False)):
+        lab.write("r", made(n))
+        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
+
+
+def conditionals(number):
+    return "#if 1\n#endif\n" * number
+
+
+def expansions(tokens):
     """Each line is 1,001 tokens: the macro's own, and what it expands to."""
+    return "#define M" + " + 0" * 500 + "\n" + "#if 0 M\n#endif\n" * (tokens // 1001)
+
+
+@pytest.mark.parametrize(
+    "name, made, step, says",
+    [
+        ("Conditionals", conditionals, 1, "too many conditionals"),
+        ("MacroTokens", expansions, 1001, "macros expand to too many tokens"),
+    ],
+)
+def test_limits_of_sources(lab, name, made, step, says):
     lab.cc("b.o", "int state;")
-    for more in (-1, 1):
-        lines = limit("MacroTokens") // 1001 + more
-        lab.write("a.cpp", "#define M" + " + 0" * 500 + "\n" + "#if 0 M\n#endif\n" * lines + "int state;\n")
+    for more, is_read in ((-step, True), (step, False)):
+        lab.write("a.cpp", made(limit(name) + more) + "int state;\n")
         lab.sh("g++ -MMD -c a.cpp")
         out = lab.audit("check", "a.o", "b.o").out
-        is_read = more < 0
-        assert ("(depfile + source scan)" in out, "macros expand to too many tokens" in out) == (is_read, not is_read), out
+        assert ("(depfile + source scan)" in out, says in out) == (is_read, not is_read), out

@@ -226,10 +226,6 @@ def headers_of_size(lab, n):
     return '#include "1.h"\n' * 8 + "int state;\n"
 
 
-def conditionals(lab, n):
-    return "#if 1\n#endif\n" * n + "int state;\n"
-
-
 def linkages(lab, n):
     return 'extern "C" {' * n + "int state;" + "}" * n + "\n"
 
@@ -241,7 +237,6 @@ def linkages(lab, n):
         ("Inclusions", includes, 10, "too many #includes"),
         ("SourceBytes", header_of_size, 1, "1.h is larger than the limit for a source"),
         ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
-        ("Conditionals", conditionals, 1, "too many conditionals"),
         ("Scopes", linkages, 1, "none of its sources defines it as far as they could be read"),
     ],
 )
@@ -411,24 +406,6 @@ def test_libraries_that_a_library_needs(lab):
     assert check(limit("NeededLibraries")).code == 0
     result = check(limit("NeededLibraries") + 1)
     assert result.code == 2 and "the limit on the number of libraries that a link needs" in result.err, result
-
-
-@pytest.mark.parametrize(
-    "name, made",
-    [
-        ("CompileWords", lambda n: "-g " * (n - 5) + "-DX=int\\ state"),
-        ("CompileResponseBytes", lambda n: "-DX=int\\ state".ljust(n)),
-    ],
-)
-def test_a_long_response_file_of_a_compile_command(lab, name, made):
-    lab.cc("a.o", "int state;")
-    lab.write("x.c", "X;\n")
-    lab.sh("gcc -DX='int state' -c x.c")
-    command = {"directory": str(lab.path), "command": "gcc -c x.c -o x.o @r", "file": "x.c", "output": "x.o"}
-    lab.write("compile_commands.json", json.dumps([command]))
-    for n, is_read in ((limit(name), True), (limit(name) + 1, False)):
-        lab.write("r", made(n))
-        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
 
 
 def test_what_a_driver_prints(lab):
