@@ -114,7 +114,7 @@ def test_what_dwz_has_moved_from_a_server(libraries, server, audit):
     server.files[path] = common.read_bytes()
     common.unlink()
     assert found(audit(server.url)) == []
-    server.seconds = 2  # both libraries want it meanwhile, and nobody takes who waits for stuck
+    server.seconds = 2  # meanwhile the other reader wants the same file
     assert found(audit(server.url, "--debuginfod", "--jobs", "2")) == [("divergent-definition", "S")]
     assert server.asked == [path]
 
