@@ -7,6 +7,7 @@
         assert result.code == 1 and "state is defined twice" in result.out
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -82,6 +83,17 @@ def need(*programs):
     for program in programs:
         if shutil.which(program, path=ENVIRONMENT["PATH"]) is None:
             pytest.skip(f"needs {program}, which is not installed", allow_module_level=True)
+
+
+@functools.cache
+def is_sanitized(program):
+    return b"__asan_init" in subprocess.run(["nm", program], capture_output=True).stdout
+
+
+def need_plain_program(why="sanitizers want to be loaded first, and have a malloc of their own"):
+    """Skips the test when the program under test was built with AddressSanitizer."""
+    if is_sanitized(os.environ.get("ELFAUDIT", "")):
+        pytest.skip(why)
 
 
 def by_symbol(findings):

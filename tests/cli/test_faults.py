@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import ENVIRONMENT, SOURCE_DIR, need
+from elfaudit_test import ENVIRONMENT, SOURCE_DIR, need, need_plain_program
 
 need("g++", "gcc", "ar")
 
@@ -16,8 +16,7 @@ PROGRAM = os.environ.get("ELFAUDIT", "")
 
 @pytest.fixture(autouse=True)
 def plain_program():
-    if b"__asan_init" in subprocess.run(["nm", PROGRAM], capture_output=True).stdout:
-        pytest.skip("sanitizers have a malloc of their own, and want to be loaded first")
+    need_plain_program()
 
 
 def test_a_sample_of_all_faults():

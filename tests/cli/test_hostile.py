@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import ENVIRONMENT, need
+from elfaudit_test import ENVIRONMENT, need, need_plain_program
 from elfaudit_wheels import module, wheel
 
 need("g++", "gcc", "as", "ar")
@@ -21,11 +21,6 @@ PROGRAM = os.environ.get("ELFAUDIT", "")
 def run(lab, *words, timeout=60, **options):
     """For what `lab.audit` does not allow: other streams, a time limit, a full disk."""
     return subprocess.run([PROGRAM, *words], cwd=lab.path, env=ENVIRONMENT, timeout=timeout, capture_output=True, **options)
-
-
-def without_sanitizers():
-    if b"__asan_init" in subprocess.run(["nm", PROGRAM], capture_output=True).stdout:
-        pytest.skip("sanitizers need all of the address space, and to be loaded first")
 
 
 @pytest.fixture
@@ -117,7 +112,7 @@ void* mmap64(void* at, size_t size, int protection, int flags, int fd, off_t off
 
 @pytest.mark.parametrize("size", [0, 64, 1000, 4096, 100000])
 def test_a_file_that_shrinks_while_it_is_read(lab, size):
-    without_sanitizers()
+    need_plain_program("sanitizers need all of the address space, and to be loaded first")
     lab.write("shrink.c", SHRINK)
     lab.sh("gcc -shared -fPIC shrink.c -o shrink.so -ldl")
     source = "int state;\n" + "".join(f"struct s{i} {{ int a{i}; long b{i}; }} v{i};\n" for i in range(3000))
@@ -422,7 +417,7 @@ def test_what_is_no_file_is_called_so(lab):
 
 def test_names_that_are_parts_of_one_another(lab):
     """Thousands of names in one string table of 64 KiB are hundreds of megabytes of text: printed, not kept."""
-    without_sanitizers()
+    need_plain_program("sanitizers need all of the address space, and to be loaded first")
     count = 12_000
     lab.write("s.s", ".data\nQ:\n" + "".join(f".globl x{i}\nx{i}: .long 1\n" for i in range(count)) + f'.globl {"y" * 60000}\n{"y" * 60000}: .long 1\n')
     lab.sh("as s.s -o s.o")

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import ENVIRONMENT, need
+from elfaudit_test import ENVIRONMENT, need, need_plain_program
 
 need("gcc", "g++", "ar")
 
@@ -58,8 +58,7 @@ def check_every_path(lab, *arguments):
 
 @pytest.fixture(autouse=True)
 def plain_program():
-    if b"__asan_init" in subprocess.run(["nm", PROGRAM], capture_output=True).stdout:
-        pytest.skip("AddressSanitizer must be preloaded first")
+    need_plain_program()
 
 
 def test_objects(lab):

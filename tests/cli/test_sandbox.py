@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import ENVIRONMENT, need
+from elfaudit_test import ENVIRONMENT, need, need_plain_program
 
 need("gcc", "g++")
 
@@ -41,8 +41,7 @@ int open(const char* path, int flags, ...) {
 
 @pytest.fixture
 def taken(lab):
-    if b"__asan_init" in subprocess.run(["nm", PROGRAM], capture_output=True).stdout:
-        pytest.skip("sanitizers want to be loaded first")
+    need_plain_program()
     lab.cc("a.o", "int state = 1;")
     lab.cc("b.o", "int state = 2;")
     lab.write("taken.c", TAKEN_OVER)
