@@ -71,9 +71,9 @@ std::string compressed(const std::string& payload, int level) {
 
 /// A frame of `stored` that says it stands for `size` bytes, which is checked before room is made for them.
 std::string decompressed(std::string_view stored, std::uint64_t size) {
+  if (size > limits::kFactsBytes) throw BadDocument("is too large, once decompressed");
   if (stored.size() == size) return std::string(stored);
-  if (size > limits::kFactsBytes || size / kMostRatio >= stored.size())
-    throw BadDocument("is damaged: its size is wrong");
+  if (size / kMostRatio >= stored.size()) throw BadDocument("is damaged: its size is wrong");
   std::string out(static_cast<std::size_t>(size), '\0');
   const std::size_t got = ZSTD_decompress(out.data(), out.size(), stored.data(), stored.size());
   if (ZSTD_isError(got) || got != size) throw BadDocument("is damaged: it can't be decompressed");
@@ -369,6 +369,7 @@ std::string facts_file(const InputFacts& facts, const Content& content, const Ou
   payload.text(encode_outlines(outlines));
   payload.text(other_half ? encode_other_half(*other_half) : std::string());
   document.payload = payload.take();
+  if (document.payload.size() > limits::kFactsBytes) throw InputError(facts.path, "has more facts than a file holds");
   return write_document(document, ELFAUDIT_VERSION);
 }
 

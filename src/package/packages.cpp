@@ -153,6 +153,8 @@ namespace {
 /// Above this entries are read one after another, whatever the number of threads: the largest alone fill the memory.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
 
+constexpr const char* kTooLargeText = "is too large for a text file";
+
 class WheelReader {
  public:
   explicit WheelReader(const std::string& path) : zip_(path) {
@@ -172,7 +174,7 @@ class WheelReader {
 
   std::string text(const ZipEntry& entry) {
     if (!entry.damage.empty()) return {};  // look_at() says so
-    if (entry.size > limits::kWheelText) throw InputError(zip_.path(), entry.name, 0, "is too large for a text file");
+    if (entry.size > limits::kWheelText) throw InputError(zip_.path(), entry.name, 0, kTooLargeText);
     const Buffer content = zip_.read(entry);
     const auto bytes = content.bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -363,9 +365,9 @@ class DirectoryWalk {
         else if (folders_.insert(identity).second)
           walk(path, depth + 1);
       } else if (S_ISREG(info.st_mode)) {
-        if (++seen_ == limits::kPackageFiles)
+        if (++seen_ == limits::kPackageFiles + 1)
           add_error(directory, fmt::format("more than {} files", limits::kPackageFiles));
-        if (seen_ >= limits::kPackageFiles) return;
+        if (seen_ > limits::kPackageFiles) return;
         add_file(identity, {path, is_link});
       }
     }
@@ -435,18 +437,15 @@ DirectoryContent walk_directory(const std::string& directory) {
 namespace {
 
 std::string text_of(const std::string& path) {
-  try {
-    const MappedFile file(path);
-    const auto bytes = file.bytes().first(std::min<std::size_t>(file.bytes().size(), limits::kWheelText));
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  } catch (const InputError&) {
-    return {};
-  }
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  if (bytes.size() > limits::kWheelText) throw InputError(path, kTooLargeText);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// What an unpacked wheel says of itself. A site-packages folder holds many of these, and which of them a file belongs
 /// to is not looked into.
-WheelFacts unpacked_wheel(const std::string& directory) {
+WheelFacts unpacked_wheel(const std::string& directory, std::vector<InputError>& errors) {
   std::vector<std::string> infos;
   note_use(directory);
   std::error_code error;
@@ -454,7 +453,13 @@ WheelFacts unpacked_wheel(const std::string& directory) {
        at.increment(error))
     if (std::string path = at->path().string(); path.ends_with(".dist-info")) infos.push_back(std::move(path));
   if (infos.size() != 1 || !is_regular_file(infos[0] + "/WHEEL")) return {};
-  return read_wheel_text({}, text_of(infos[0] + "/WHEEL"), text_of(infos[0] + "/METADATA"));
+  const std::string metadata = infos[0] + "/METADATA";
+  try {
+    return read_wheel_text({}, text_of(infos[0] + "/WHEEL"), is_regular_file(metadata) ? text_of(metadata) : "");
+  } catch (const InputError& unread) {
+    errors.push_back(unread);
+    return {};
+  }
 }
 
 Package read_directory(const std::string& path, std::vector<std::string>& wheels, unsigned jobs) {
@@ -470,7 +475,7 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
-  package.wheel = unpacked_wheel(path);
+  package.wheel = unpacked_wheel(path, package.errors);
   wheels = std::move(content.wheels);
   return package;
 }

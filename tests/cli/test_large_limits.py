@@ -1,10 +1,12 @@
 """Limits that only much input passes, which takes minutes under sanitizers: the rest is in test_limits.py."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
-from elfaudit_test import limit, need
+from elfaudit_test import ENVIRONMENT, limit, need, need_plain_program
 
 need("g++")
 
@@ -22,6 +24,49 @@ def test_libraries_that_a_program_loads(lab):
         result = lab.audit("list", "closure", "g.so")
         is_beyond = needed == most
         assert (result.code, "is not followed: there are too many libraries" in result.err) == (2 * is_beyond, is_beyond), result.err[:2000]
+
+
+READDIR = """
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+struct dirent64* readdir64(DIR* folder) {
+  static struct dirent64 kept;
+  static long left;
+  if (left > 0) return --left, &kept;
+  struct dirent64* entry = ((struct dirent64* (*)(DIR*))dlsym(RTLD_NEXT, "readdir64"))(folder);
+  if (entry && strcmp(entry->d_name, "many.o") == 0) kept = *entry, left = atol(getenv("TIMES")) - 1;
+  return entry;
+}
+struct dirent* readdir(DIR* folder) { return (struct dirent*)readdir64(folder); }
+"""
+
+
+def test_files_of_a_directory(lab):
+    """One file, which the directory lists again and again."""
+    need_plain_program()
+    lab.write("readdir.c", READDIR)
+    lab.sh("gcc -shared -fPIC -w readdir.c -o readdir.so -ldl")
+    lab.cc("many.o", "int state;")
+    lab.sh("mkdir d; mv many.o d")
+    for more in (0, 1):
+        environment = {**ENVIRONMENT, "LD_PRELOAD": "./readdir.so", "TIMES": str(limit("PackageFiles") + more)}
+        done = subprocess.run([os.environ["ELFAUDIT"], "check", "d"], cwd=lab.path, env=environment, capture_output=True, text=True)
+        assert (done.returncode, "error: d: more than 4000000 files" in done.stdout) == (2 * more, bool(more)), done
+
+
+def test_a_debug_section_once_decompressed(lab):
+    need("objcopy")
+    lab.cc("b.o", "int state;")
+    lab.write("a.c", "int state;\n")
+    lab.sh("gcc -g -c a.c; objcopy --dump-section .debug_str=text a.o")
+    for size, is_read in ((limit("DebugSectionBytes"), True), (limit("DebugSectionBytes") + 1, False)):
+        lab.sh(f"truncate -s {size} text; objcopy --update-section .debug_str=text a.o; objcopy --compress-debug-sections=zstd a.o c.o")
+        out = lab.audit("check", "c.o", "b.o").out
+        assert ("a.c:1  (debug info)" in out) == is_read, out
+        assert ("a compressed section is too large, once decompressed" in out) != is_read, out
 
 
 def test_targets_of_cmake(lab):
@@ -73,10 +118,17 @@ def expansions(tokens):
     return "#define M" + " + 0" * 500 + "\n" + "#if 0 M\n#endif\n" * (tokens // 1001)
 
 
+def expansion(tokens):
+    """All of one line."""
+    rows, rest = divmod(tokens - 1, 2049)  # a row is its macro's name and what that expands to
+    return "#define ROW " + ";" * 2047 + "\n#define ALL " + "ROW " * rows + ";" * rest + "\nALL\n"
+
+
 @pytest.mark.parametrize(
     "name, made, step, says",
     [
         ("Conditionals", conditionals, 1, "too many conditionals"),
+        ("MacroTokensAtOnce", expansion, 1, "macros expand to too many tokens"),
         ("MacroTokens", expansions, 1001, "macros expand to too many tokens"),
     ],
 )

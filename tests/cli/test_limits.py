@@ -4,10 +4,12 @@ import json
 import os
 import re
 import struct
+import zipfile
 
 import pytest
 
 from elfaudit_test import LIMITS, limit, need
+from elfaudit_wheels import wheel
 
 need("g++", "ar")
 
@@ -166,6 +168,24 @@ def dynamic_entries(lab, n):
     return ["check", "x.so"]
 
 
+def wheel_text(lab, n):
+    text = "Metadata-Version: 2.1\nName: pkg\nVersion: 1.0\n\n\nA description.\n"
+    return ["check", wheel(lab, "pkg-1.0-py3-none-any.whl", {}, extra="\n" + "x" * (n - len(text)), compression=zipfile.ZIP_STORED)]
+
+
+def text_of_an_unpacked_wheel(lab, n):
+    lab.write("d/pkg-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+    lab.write("d/pkg-1.0.dist-info/METADATA", "Name: pkg\n".ljust(n))
+    lab.sh("cp a.o d")
+    return ["check", "d"]
+
+
+def wheel_tags(lab, n):
+    name = wheel(lab, "pkg-1.0-py3-none-any.whl", {}, tags=[f"py3-none-of_{i}" for i in range(n)])
+    os.rename(lab.path / name, lab.path / "download")
+    return ["check", "download"]
+
+
 @pytest.mark.parametrize(
     "name, made, first, says",
     [
@@ -186,6 +206,9 @@ def dynamic_entries(lab, n):
         ("NinjaFiles", ninja_files, 0, "includes more than 4096 files"),
         ("BuildFileBytes", ninja_of_size, 0, "is larger than 256 MiB"),
         ("DynamicEntries", dynamic_entries, 0, "its dynamic section has more than 65536 entries"),
+        ("WheelText", wheel_text, 0, "pkg-1.0.dist-info/METADATA): is too large for a text file"),
+        ("WheelText", text_of_an_unpacked_wheel, 0, "METADATA: is too large for a text file"),
+        ("WheelTags", wheel_tags, 0, "beyond the limit on the number of a wheel's tags"),
         ("PackageDepth", folders, 0, "directories are nested too deep to read"),
         ("LogLine", log_line, 0, "beyond the limit on the length of a line"),
         ("LogBytes", log_of_size, 0, "is larger than 256 MiB"),

@@ -408,16 +408,42 @@ TEST(Facts, OfAnObjectThatIsDataHaveNoOutline) {
   EXPECT_TRUE(read_outlines(index(dir, "a.o")).empty());
 }
 
-TEST(Facts, AreNoBomb) {
-  Document document;
-  document.payload = std::string(100000, 'x');
-  std::string bytes = write_document(document, "1");
-  const std::uint64_t huge = std::uint64_t{1} << 40;
-  for (int i = 0; i < 8; ++i) bytes[40 + static_cast<std::size_t>(i)] = static_cast<char>(huge >> 8 * i);
+/// The document says that its payload has `size` bytes.
+std::string claiming(std::string bytes, std::uint64_t size) {
+  for (int i = 0; i < 8; ++i) bytes[40 + static_cast<std::size_t>(i)] = static_cast<char>(size >> 8 * i);
   bytes.resize(bytes.size() - 8);
   const std::uint64_t sum = checksum(bytes);
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(sum >> 8 * i);
-  EXPECT_THROW(read_document(bytes, "1"), BadDocument);
+  return bytes;
+}
+
+TEST(Facts, AreNoBomb) {
+  Document document;
+  document.payload = std::string(100000, 'x');
+  EXPECT_THROW(read_document(claiming(write_document(document, "1"), std::uint64_t{1} << 30), "1"), BadDocument);
+}
+
+TEST(Facts, HaveALargestSize) {
+  Document document;
+  document.kind = DocumentKind::Places;  // compressed in less time
+  document.payload.resize(limits::kFactsBytes);
+  std::mt19937 random(1);
+  for (std::size_t i = 0; i < document.payload.size(); i += 1024)  // to a twentieth
+    std::generate_n(document.payload.begin() + static_cast<std::ptrdiff_t>(i), 48, std::ref(random));
+  const std::string bytes = write_document(document, "1");
+  EXPECT_EQ(read_document(bytes, "1").payload.size(), limits::kFactsBytes);
+  try {
+    read_document(claiming(bytes, limits::kFactsBytes + 1), "1");
+    FAIL();
+  } catch (const BadDocument& bad) {
+    EXPECT_STREQ(bad.what(), "is too large, once decompressed");
+  }
+}
+
+TEST(Facts, AreNotMadeLargerThanTheyAreRead) {
+  Outlines outlines;
+  outlines[0].object.resize(limits::kFactsBytes);
+  EXPECT_THROW(facts_file({}, {}, outlines, std::nullopt), InputError);
 }
 
 TEST(Facts, KeepWhatCompressesTooWell) {

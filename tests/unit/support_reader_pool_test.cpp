@@ -1,16 +1,21 @@
 // Readers that crash, hang, fail and take all memory: each costs its own answer.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "support/limits.hpp"
 #include "support/reader_pool.hpp"
 
 namespace elfaudit {
@@ -79,6 +84,40 @@ TEST(ReaderPool, AReaderThatWaitsIsAskedOnceMore) {
   ::rmdir(folder.c_str());
   EXPECT_EQ(answers({"wait once " + folder, "wait", "a"}, 1),
             (std::vector<std::string>{"read wait once " + folder, "failed: reading it ended with signal 9", "read a"}));
+}
+
+std::string has_room_for(std::string_view size) {
+  void* room = ::mmap(nullptr, std::stoull(std::string(size)), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room == MAP_FAILED ? "no" : "yes";
+}
+
+std::string seconds_left(std::string_view) {
+  rusage used{};
+  rlimit all{};
+  ::getrusage(RUSAGE_SELF, &used);
+  ::getrlimit(RLIMIT_CPU, &all);
+  return std::to_string(all.rlim_cur - static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec));
+}
+
+/// As readers of types have them.
+std::string with_limits_of_types(const std::string& request, const std::function<std::string(std::string_view)>& read) {
+  std::string text;
+  read_apart({request}, {}, read, [&](std::size_t, const ReaderAnswer& answer) { text = answer.text; });
+  return text;
+}
+
+TEST(ReaderPool, ReadersOfTypesHaveTheirMemory) {
+  constexpr std::size_t kOwn = 16 << 20;  // what the worker itself allocates meanwhile
+  EXPECT_EQ(with_limits_of_types(std::to_string(limits::kTypesMemory - kOwn), has_room_for), "yes");
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "Address Sanitizer reserves terabytes";
+#endif
+  EXPECT_EQ(with_limits_of_types(std::to_string(limits::kTypesMemory + kOwn), has_room_for), "no");
+}
+
+TEST(ReaderPool, ReadersOfTypesHaveTheirTime) {
+  const std::string left = with_limits_of_types("", seconds_left);
+  EXPECT_THAT(left, testing::AnyOf(std::to_string(limits::kTypesSeconds + 1), std::to_string(limits::kTypesSeconds)));
 }
 
 TEST(ReaderPool, AnAnswerMayBeLargerThanAPipe) {

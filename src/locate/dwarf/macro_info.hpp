@@ -16,6 +16,7 @@
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -69,7 +70,8 @@ class MacroRecorder {
 
   /// To be called for each entry. Throws BadDebugInfo when there are too many.
   void spend() {
-    if (budget_ == 0) throw BadDebugInfo("it has too much macro info");
+    if (budget_ == 0)
+      throw BadDebugInfo("it has more than " + std::to_string(limits::kMacroEntries) + " entries of macro info");
     --budget_;
   }
 

@@ -171,7 +171,7 @@ bool Preprocessor::enter_macro(Macro& macro, const Token& name) {
   const auto size = static_cast<std::size_t>(context.end - context.at) + 1;
   expanded_ += size;
   expanded_at_once_ += size;
-  if (expanded_ > limits::kMacroTokens || expanded_at_once_ > kMostExpandedAtOnce)
+  if (expanded_ > limits::kMacroTokens || expanded_at_once_ > limits::kMacroTokensAtOnce)
     stop("macros expand to too many tokens");
   macro.disabled = true;
   contexts_.push_back(std::move(context));
@@ -184,7 +184,7 @@ bool Preprocessor::collect_arguments(const Macro& macro, std::vector<Tokens>& ar
   const bool was_collecting = std::exchange(collecting_, true);
   bool closed = false;
   std::size_t count = 0;
-  for (unsigned depth = 0; count < kMostExpandedAtOnce; ++count) {
+  for (unsigned depth = 0; count < limits::kMacroTokensAtOnce; ++count) {
     Token token = raw();
     if (token.kind == Kind::End) break;
     if (token.is(')') && depth-- == 0) {
@@ -202,7 +202,7 @@ bool Preprocessor::collect_arguments(const Macro& macro, std::vector<Tokens>& ar
   }
   collecting_ = was_collecting;
   expanded_at_once_ += count;  // arguments in arguments are read again and again
-  if (expanded_at_once_ > kMostExpandedAtOnce) {
+  if (expanded_at_once_ > limits::kMacroTokensAtOnce) {
     stop("macros expand to too many tokens");
     return false;
   }
@@ -420,7 +420,7 @@ class Substitution {
   void append_all(const Preprocessor::Tokens& tokens, const Token& parameter) {
     std::size_t first = out_.size();
     preprocessor_.expanded_at_once_ += tokens.size();
-    if (preprocessor_.expanded_at_once_ > Preprocessor::kMostExpandedAtOnce) {
+    if (preprocessor_.expanded_at_once_ > limits::kMacroTokensAtOnce) {
       preprocessor_.stop("macros expand to too many tokens");
       return;
     }

@@ -240,7 +240,6 @@ class Preprocessor : public TokenSource {
     std::vector<Token> owned;
   };
   using Tokens = std::vector<Token>;
-  static constexpr std::size_t kMostExpandedAtOnce = 4U << 20;  // tokens
   Token expanded();
   Token raw();
   void pop_context();
