@@ -211,7 +211,9 @@ const Registered kDiagnose({"diagnose",
                             },
                             {kLog},
                             kLogWords,
-                            40});
+                            40,
+                            false,
+                            std::int64_t{1} << 30});  // a library may be somewhere below /usr
 
 }  // namespace
 }  // namespace elfaudit::fuzz

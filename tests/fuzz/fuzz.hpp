@@ -27,6 +27,7 @@ struct Target {
   std::vector<std::string> words{};  ///< of the format: the dictionary
   unsigned cost = 1;                 ///< how many times dearer than most: so many fewer inputs are tried in CTest
   bool apart = false;                ///< reads in a process of its own, so what it allocates is not seen
+  std::int64_t searching = 0;        ///< bytes that it asks for to look through the machine's folders, at most
 };
 
 /// By name.

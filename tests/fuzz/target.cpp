@@ -127,7 +127,8 @@ class Budget {
                    target.name.data(), size, static_cast<long long>(most_kept), static_cast<long long>(asked));
     const auto bytes = static_cast<std::int64_t>(size);
     require(most_kept <= kFree + kBytesKept * bytes, "memory is bounded by the input");
-    require(asked <= 4 * kFree + kBytesAsked * bytes, "all that is asked for together is bounded by the input");
+    require(asked <= 4 * kFree + target.searching + kBytesAsked * bytes,
+            "all that is asked for together is bounded by the input");
   }
 };
 #else
