@@ -305,7 +305,9 @@ class ScriptParser {
  private:
   ScriptToken next(ScriptMode mode = ScriptMode::Statement) {
     ScriptToken token = lexer_.next(mode);
-    if (token.kind == ScriptToken::Kind::Bad) throw ScriptError();
+    const bool is_end = token.kind == ScriptToken::Kind::End;
+    // Nothing comes behind the end, so that what waits for a bracket would wait for ever: `MEMORY { r (`.
+    if (token.kind == ScriptToken::Kind::Bad || (is_end && std::exchange(ended_, true))) throw ScriptError();
     return token;
   }
 
@@ -650,7 +652,7 @@ class ScriptParser {
 
   bool section_type_follows() {
     const std::size_t begin = lexer_.place();
-    const bool follows = next(ScriptMode::Expression).is("(") &&
+    const bool follows = lexer_.next(ScriptMode::Expression).is("(") &&
                          find_word(kSectionTypes, lexer_.peek(ScriptMode::Expression).text) != nullptr;
     lexer_.go_back(begin);
     return follows;
@@ -842,6 +844,7 @@ class ScriptParser {
   const LinkerTraits& linker_;
   bool in_sections_ = false;
   bool in_list_ = false;  ///< of input sections
+  bool ended_ = false;    ///< next() has returned the end
   int nested_ = 0;        ///< functions with expressions in them
   LinkerScript script_;
 };

@@ -117,6 +117,34 @@ TEST(LinkerScript, WhatIsNoScript) {
   EXPECT_THAT(read(""), IsEmpty());
 }
 
+/// What waits for a bracket to close has to see that nothing comes any more.
+TEST(LinkerScript, MayEndAnywhere) {
+  const std::vector<std::string> scripts{
+      "ENTRY(start) EXTERN(a b) SEARCH_DIR(=/x) OUTPUT(x) NOCROSSREFS(.a .b) LD_FEATURE(\"x\") ASSERT(a < 1, \"no\")",
+      "OUTPUT_FORMAT(elf64-x86-64, elf64-big, elf64-little) TARGET(x) STARTUP(s.o) REGION_ALIAS(\"alias\", ram)",
+      "GROUP(a.o AS_NEEDED(b.o \"c d.o\")) INPUT(-lc, /* here */ d.o) INCLUDE more.ld",
+      "MEMORY { ram (rwx) : ORIGIN = 0, LENGTH = 64M INCLUDE more.ld }",
+      "PHDRS { seg PT_LOAD FILEHDR PHDRS AT(0x10) FLAGS(5); note 4; }",
+      "a = b ? c : SIZEOF(.text) + 0x10K; PROVIDE(x = ALIGN(8)); HIDDEN(y = .);",
+      "SECTIONS { . = 0x1000; .t 0x10 (NOLOAD) : AT(ADDR(.x)) ALIGN(8) SUBALIGN(4) ONLY_IF_RO { *(.a) } >ram AT>rom "
+      ":seg =0x90 }",
+      "SECTIONS { .t : { KEEP(*(SORT_BY_NAME(.t.*) EXCLUDE_FILE(a.o *b.o) .i)) INPUT_SECTION_FLAGS(!SHF_X & SHF_Y) "
+      "*x.o:(.a) } }",
+      "SECTIONS { .t : { x = .; BYTE(1) QUAD(a) FILL(0x90) ASSERT(1, \"m\") CONSTRUCTORS INCLUDE i.ld } } INSERT AFTER "
+      ".d;",
+      "SECTIONS { OVERLAY 0x100 : NOCROSSREFS AT(0x200) { .o { *(.o) } :seg =1 .p { *(.p) } } >ram /DISCARD/ : { *(.n) "
+      "} }",
+      "VERSION { V1 { global: f; extern \"C++\" { g; }; local: *; }; V2 { h; } V1; }",
+  };
+  for (const std::string& script : scripts)
+    for (const LinkerKind linker : {LinkerKind::Bfd, LinkerKind::Gold, LinkerKind::Lld, LinkerKind::Mold})
+      for (std::size_t size = 0; size <= script.size(); ++size) try {
+          parse_linker_script(script.substr(0, size), "x.ld", traits_of(linker));
+        } catch (const InputError& error) {
+          EXPECT_EQ(error.path, "x.ld");
+        }
+}
+
 class ScriptInput : public testing::Test {
  protected:
   void SetUp() override {
