@@ -1,9 +1,10 @@
-// Runs the targets without a fuzzing engine: on their seeds, on files, and on changed inputs, the same ones each time.
+// Runs the targets without a fuzzing engine: on their seeds, on files, and on cut and changed inputs, the same ones each
+// time.
 // For CTest and for looking at a crash.
 //
 // usage: elfaudit_fuzz_replay [-n COUNT] [-s SEED] [-t TARGET]... [FOLDER]...
 //        elfaudit_fuzz_replay --list | --write-seeds FOLDER | --write-dictionaries FOLDER
-//   -n  so many changed inputs for each target, fewer for those that are slow; 0 without it
+//   -n  so many cut and as many changed inputs for each target, fewer for those that are slow; 0 without it
 //   -s  other changes
 //   FOLDER/TARGET/* are inputs of that target; a file is an input of the targets named
 
@@ -97,8 +98,14 @@ void replay(const Target& target, const Options& options) {
   }
   std::size_t refused = 0;
   for (std::size_t i = 0; i < corpus.size(); ++i) refused += try_input(target, corpus[i], names[i]) ? 1 : 0;
-  Random random(std::hash<std::string_view>{}(target.name) + options.seed);
   const std::size_t changed = corpus.empty() ? 0 : (options.changed + target.cost - 1) / target.cost;
+  // What waits for a bracket to close has to see that nothing comes any more: each is cut at places all over it.
+  const std::size_t cuts = (changed + corpus.size() - 1) / std::max<std::size_t>(corpus.size(), 1);
+  for (std::size_t i = 0; i < changed; ++i) {
+    const std::string& whole = corpus[i % corpus.size()];
+    try_input(target, whole.substr(0, whole.size() * (i / corpus.size()) / cuts), "cut-" + std::to_string(i));
+  }
+  Random random(std::hash<std::string_view>{}(target.name) + options.seed);
   for (std::size_t i = 0; i < changed; ++i) {
     std::string bytes = corpus[random() % corpus.size()];
     change(bytes, target, corpus, random);
@@ -106,8 +113,9 @@ void replay(const Target& target, const Options& options) {
   }
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  std::printf("%-20s %4zu inputs, %zu refused, %6zu changed; %ld s, %ld MiB so far\n", std::string(target.name).c_str(),
-              corpus.size(), refused, changed, used.ru_utime.tv_sec + used.ru_stime.tv_sec, used.ru_maxrss >> 10);
+  std::printf("%-20s %4zu inputs, %zu refused, %6zu cut and changed; %ld s, %ld MiB so far\n",
+              std::string(target.name).c_str(), corpus.size(), refused, 2 * changed,
+              used.ru_utime.tv_sec + used.ru_stime.tv_sec, used.ru_maxrss >> 10);
 }
 
 void write(const fs::path& path, const std::string& bytes) {
