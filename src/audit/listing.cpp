@@ -103,7 +103,8 @@ Outline outline(const ObjectFacts& object, const IndexOptions& options) {
   return made;
 }
 
-Outlines outlines_of(const InputFacts& facts, const IndexOptions& options) {
+/// `logs`: of the lists of files that objects were made of. Those of an archive's members are not looked for.
+Outlines outlines_of(const InputFacts& facts, const IndexOptions& options, NinjaDepsLogs& logs) {
   std::vector<Outline> made(facts.objects.size());
   if (facts.kind != InputKind::DeviceFile)
     with_threads(options.jobs, [&] {
@@ -113,6 +114,8 @@ Outlines outlines_of(const InputFacts& facts, const IndexOptions& options) {
   for (std::size_t i = 0; i < made.size(); ++i)
     if (!made[i].object.empty() || !made[i].types.empty())
       outlines.emplace(facts.objects[i].origin.offset, std::move(made[i]));
+  if (facts.kind == InputKind::Object && !outlines.empty())
+    outlines.begin()->second.files = kept_file_list(facts.path, logs);
   return outlines;
 }
 
@@ -122,7 +125,7 @@ struct MadeFacts {
   std::vector<InputError> errors;
 };
 
-MadeFacts make_facts(const std::string& path, const IndexOptions& options) {
+MadeFacts make_facts(const std::string& path, const IndexOptions& options, NinjaDepsLogs& logs) {
   try {
     const Origin whole{path, {}, path, 0, 0};
     const std::optional<FileState> state = state_of(whole);
@@ -137,7 +140,7 @@ MadeFacts make_facts(const std::string& path, const IndexOptions& options) {
     if (other && other->errors.empty()) complete(*other, options.jobs);
     const std::optional<Content> content = content_of(whole);
     if (!content || state_of(whole) != state) return {{}, {InputError(path, "changed while it was being read")}};
-    return {facts_file(facts, *content, outlines_of(facts, options), other), {}};
+    return {facts_file(facts, *content, outlines_of(facts, options, logs), other), {}};
   } catch (const InputError& error) {
     return {{}, {error}};
   }
@@ -154,8 +157,9 @@ std::vector<InputError> make_each(const std::vector<std::string>& paths, const I
                                   const Take& take) {
   std::vector<std::vector<InputError>> errors(paths.size());
   with_threads(options.jobs, [&] {
+    PerThread<NinjaDepsLogs> logs;
     for_each_parallel(paths.size(), 1, [&](std::size_t i) {
-      MadeFacts made = make_facts(paths[i], options);
+      MadeFacts made = make_facts(paths[i], options, logs.local());
       if (made.errors.empty()) take(i, made.bytes);
       errors[i] = std::move(made.errors);
     });
@@ -175,7 +179,8 @@ fs::path name_below(const std::string& path) {
 }  // namespace
 
 std::vector<InputError> index_file(const std::string& path, const std::string& output, const IndexOptions& options) {
-  const MadeFacts made = make_facts(path, options);
+  NinjaDepsLogs logs;
+  const MadeFacts made = make_facts(path, options, logs);
   if (made.errors.empty()) write_facts(output, made.bytes);
   return made.errors;
 }

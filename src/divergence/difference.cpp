@@ -428,7 +428,7 @@ const source::TranslationUnit& LayoutCauses::unit_of(const Origin& origin) {
   const std::optional<Compilation> compilation = compilation_of(origin, 0);
   const std::string object = object_file_of(origin);
   const bool known = compilation && !is_temporary(compilation->source);
-  if (!object.empty()) at->second = records_.of(object, known ? compilation->source : std::string()).unit;
+  if (!object.empty()) at->second = records_.of(origin, object, known ? compilation->source : std::string()).unit;
   if (at->second.source.empty() && compilation) at->second = elfaudit::unit_of(*compilation);
   return at->second;
 }

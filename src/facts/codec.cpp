@@ -455,6 +455,7 @@ std::string encode_outlines(const Outlines& outlines) {
     for (const UseLine& use : outline.uses)
       out.numbers({use.symbol, use.offset, use.section, use.file, use.line, use.function});
     out.text(outline.compilation);
+    out.text(outline.files);
     out.number(outline.types.size());
     for (const std::string& types : outline.types) out.text(types);
   }
@@ -480,6 +481,7 @@ Outlines decode_outlines(std::string_view bytes) {
       use.function = in.number_to(texts);
     }
     outline.compilation = in.text();
+    outline.files = in.text();
     for (std::size_t types = in.count(); types != 0; --types) outline.types.emplace_back(in.text());
   }
   in.finish();

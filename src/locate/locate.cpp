@@ -67,7 +67,6 @@ using source::Language;
 using source::TranslationUnit;
 
 constexpr std::size_t kMostCandidates = 5;
-constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
 
 bool same_line(const SourceLine& a, const SourceLine& b) { return a.line == b.line && a.file == b.file; }
 
@@ -108,6 +107,7 @@ class DefinitionEvidence {
       if (asked_[i].device_arch) located_[i].place.why_unknown = asked_[i].no_debug_info;
       if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
     }
+    sources_may_tell_ = object_.available;
     if (!need_sources()) return;
     object_file_ = object_file();
     if (object_file_.empty()) {
@@ -117,7 +117,8 @@ class DefinitionEvidence {
     std::string source;
     for (const Located& one : located_)
       if (source.empty() && !is_temporary(one.source)) source = one.source;
-    BuildRecord record = records.of(object_file_, source);
+    BuildRecord record = records.of(origin_, object_file_, source);
+    sources_may_tell_ = object_.available || record.is_as_indexed;
     note_itself(unit_of_first(), record.unit);
     for (auto& [side, evidence] : evidence_) {
       record.unit.is_device_side = side.has_value();
@@ -264,10 +265,9 @@ class DefinitionEvidence {
   }
 
   const source::Reading* reading_or_reason(std::size_t i, Answer& answer) const {
-    // Have the sources changed since the object was made? Its time would show.
-    const source::Reading* read = object_.available ? reading(i) : nullptr;
+    const source::Reading* read = sources_may_tell_ ? reading(i) : nullptr;
     if (read == nullptr)
-      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
+      answer.place.why_unknown += ", " + (sources_may_tell_ ? evidence(i).why_not : "the object is missing");
     return read;
   }
 
@@ -516,6 +516,8 @@ class DefinitionEvidence {
   const std::vector<DefinitionQuery>& asked_;
   std::vector<AskedSymbol> symbols_;  // in the order of asked_
   std::string object_file_;
+  /// Have they changed since the object was made? Its time shows; of one that is missing its facts may.
+  bool sources_may_tell_ = false;
   std::vector<Located> located_;
   /// The host's side, and for what device code alone defines that of each architecture.
   std::map<std::optional<std::uint32_t>, SourceEvidence> evidence_;

@@ -85,6 +85,43 @@ def test_facts_of_an_object_that_was_made_anew_keep_to_their_own(tree):
     assert "a.cpp:5" not in result.out
 
 
+NOTE = re.compile(r" +as recorded in all\.facts: the object is missing\n")
+
+
+@pytest.fixture
+def through_includes(lab):
+    """Two objects without debug info, and the report of them."""
+    lab.write("src/state.h", "#define STATE int state = 1;\nSTATE\n")
+    lab.write("src/middle.h", '#include "state.h"\n')
+    for name in "ab":
+        lab.write(f"src/{name}.cpp", '#include "middle.h"\n')
+    lab.sh("mkdir b; for f in a b; do g++ -MMD -c src/$f.cpp -o b/$f.o; done")
+    lab.report = lab.audit("check", "b/a.o", "b/b.o").out
+    assert "included from src/middle.h:1" in lab.report
+    return lab
+
+
+def test_sources_tell_of_objects_that_are_gone_with_their_build_folder(through_includes):
+    through_includes.audit("index", "b/a.o", "b/b.o", "-o", "all.facts")
+    through_includes.sh("rm -r b")
+    assert NOTE.sub("", through_includes.audit("check", "all.facts").out) == through_includes.report
+
+
+def test_sources_that_have_changed_tell_nothing_of_objects_that_are_gone(through_includes):
+    through_includes.audit("index", "b/a.o", "b/b.o", "-o", "all.facts")
+    through_includes.sh("rm -r b; echo >> src/middle.h")
+    out = through_includes.audit("check", "all.facts").out
+    assert out.count("no debug info, the object is missing") == 2 and "src/" not in out
+
+
+def test_sources_newer_than_the_object_are_not_those_it_was_made_of(through_includes):
+    through_includes.sh("touch -d '1 minute' src/state.h")
+    through_includes.audit("index", "b/a.o", "b/b.o", "-o", "all.facts")
+    through_includes.sh("rm -r b")
+    out = through_includes.audit("check", "all.facts").out
+    assert out.count("no debug info, the object is missing") == 2 and "src/" not in out
+
+
 def test_a_link_command_takes_facts(tree):
     objects = tree.audit("check", "--", "g++", "-shared", "a.o", "b.o", "-o", "x.so")
     facts = tree.audit("check", "--", "g++", "-shared", "a.o.facts", "b.o", "-o", "x.so")

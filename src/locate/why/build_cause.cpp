@@ -293,7 +293,7 @@ void explain_not_pic(Finding& finding, BuildRecords& records) {
   const Origin& origin = finding.sites.front().origin;
   const std::string object = object_file_of(origin);
   if (object.empty()) return;
-  const BuildRecord record = records.of(object, {});
+  const BuildRecord record = records.of(origin, object, {});
   if (!record.command || record.source_number >= record.command->sources.size()) return;
   const bool program = finding.fixes.front().text.find("-fPIE") != std::string::npos;
   std::optional<PicAdvice> advice =

@@ -18,6 +18,7 @@
 #include "elf/outline.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/codec.hpp"
+#include "facts/facts_file.hpp"
 #include "input/build/depfile.hpp"
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
@@ -26,6 +27,7 @@
 #include "locate/why/project_files.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
 
@@ -114,11 +116,89 @@ std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs
   return FileList{absolute_path(found->folder), std::move(depfile), found->log};
 }
 
-std::optional<FileList> file_list_of(const std::string& object) {
+std::optional<FileList> file_list_of(const std::string& object, NinjaDepsLogs& logs) {
   if (std::optional<FileList> list = list_from_depfile(object)) return list;
-  NinjaDepsLogs logs;
   return list_from_ninja(object, logs);
 }
+
+namespace {
+
+/// Of the sizes and contents of all files but the system's; nothing when one can't be read, or they are more than a
+/// reading of the source would read: facts may name any.
+std::optional<std::array<std::uint8_t, 16>> hash_of_files(const FileList& list) {
+  if (list.depfile.prerequisites.size() > limits::kInclusions) return std::nullopt;
+  WireWriter all;
+  std::uint64_t left = limits::kUnitBytes;
+  for (const std::string& file : list.depfile.prerequisites) {
+    const std::string path = in_folder(list.folder, file);
+    if (is_system_file(path)) continue;
+    note_use(path);
+    std::error_code error;
+    if (const auto size = fs::file_size(path, error); error || size > left) return std::nullopt;
+    const std::optional<Content> content = content_of(loose(path));
+    if (!content) return std::nullopt;
+    left -= std::min(left, content->size);
+    all.number(content->size);
+    all.text({reinterpret_cast<const char*>(content->hash.data()), content->hash.size()});
+  }
+  return hash_of(all.take());
+}
+
+bool is_older_than(const std::string& object, const FileList& list) {
+  std::error_code error;
+  const auto made = fs::last_write_time(object, error);
+  if (error) return true;
+  return std::ranges::any_of(list.depfile.prerequisites, [&](const std::string& file) {
+    const auto changed = fs::last_write_time(in_folder(list.folder, file), error);
+    return !error && changed > made + kClockSlack;
+  });
+}
+
+}  // namespace
+
+std::string kept_file_list(const std::string& object, NinjaDepsLogs& logs) {
+  const std::optional<FileList> list = file_list_of(object, logs);
+  if (!list || is_older_than(object, *list)) return {};
+  const auto hash = hash_of_files(*list);
+  if (!hash) return {};
+  WireWriter out;
+  out.text({reinterpret_cast<const char*>(hash->data()), hash->size()});
+  out.text(list->found_in);
+  out.text(list->folder == working_directory() ? std::string() : list->folder);  // the audit's may be another one
+  out.number(list->depfile.prerequisites.size());
+  for (const std::string& file : list->depfile.prerequisites) out.text(file);
+  return out.take();
+}
+
+namespace {
+
+/// Throws BadWire. Nothing when the files are not as they were.
+std::optional<FileList> read_kept_file_list(std::string_view kept) {
+  WireReader in(kept);
+  FileList list;
+  const std::string_view known = in.text();
+  list.found_in = in.text();
+  list.folder = in.text();
+  if (list.folder.empty()) list.folder = working_directory();
+  for (std::size_t count = in.count(); count != 0; --count) list.depfile.prerequisites.emplace_back(in.text());
+  in.finish();
+  const auto hash = hash_of_files(list);
+  if (!hash || !std::ranges::equal(*hash, known, {}, {}, [](char c) { return static_cast<std::uint8_t>(c); }))
+    return std::nullopt;
+  return list;
+}
+
+/// What facts keep of an object that is missing.
+std::optional<FileList> list_from_facts(const Origin& origin) {
+  try {
+    const Outline* outline = outline_at_hand(origin);
+    if (outline != nullptr && !outline->files.empty()) return read_kept_file_list(outline->files);
+  } catch (const std::exception&) {  // they are damaged, which has been said
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 }  // namespace elfaudit
 
@@ -478,9 +558,12 @@ std::optional<CompileMatch> BuildRecords::command_of(const std::string& object, 
   return commands == nullptr ? std::nullopt : commands->find(object, source);
 }
 
-BuildRecord BuildRecords::of(const std::string& object, const std::string& source) {
+BuildRecord BuildRecords::of(const Origin& origin, const std::string& object, const std::string& source) {
   BuildRecord record;
-  const std::optional<FileList> list = file_list_of(object);
+  NinjaDepsLogs logs;
+  std::optional<FileList> list = list_from_facts(origin);
+  record.is_as_indexed = list.has_value();
+  if (!list) list = file_list_of(object, logs);
   std::string known_source = source;
   if (list && known_source.empty()) known_source = (fs::path(list->folder) / list->depfile.source()).string();
   if (list) {

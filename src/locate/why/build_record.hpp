@@ -2,6 +2,7 @@
 // the object itself says.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -37,6 +38,9 @@ std::string object_file_of(const Origin& origin);
 
 // --- The files that an object was made of, as its build wrote them down.
 
+/// So much newer than the object a file may be that it was made of.
+constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
+
 struct FileList {
   std::string folder;    ///< absolute; the names are relative to it
   Depfile depfile;       ///< of ninja's log: without targets
@@ -50,7 +54,11 @@ std::optional<FileList> list_from_depfile(const std::string& object);
 std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs& logs);
 
 /// From either; nothing when the build left neither.
-std::optional<FileList> file_list_of(const std::string& object);
+std::optional<FileList> file_list_of(const std::string& object, NinjaDepsLogs& logs);
+
+/// For Outline::files, with the content of those that are not the system's. Empty: the build left no list, or a file has
+/// changed since the object was made.
+std::string kept_file_list(const std::string& object, NinjaDepsLogs& logs);
 
 }  // namespace elfaudit
 
@@ -76,6 +84,7 @@ struct BuildRecord {
   std::size_t source_number = 0;          ///< which of the command's sources
   bool has_file_list = false;             ///< from a depfile or .ninja_deps
   std::string found_in;                   ///< "a.d": for people
+  bool is_as_indexed = false;             ///< the list is from facts, and the files are as they were then
   bool known_by_debug_info = false;       ///< nothing else was left
   source::TranslationUnit unit;
 
@@ -89,9 +98,9 @@ class BuildRecords {
   /// itself, asked first; empty: none.
   explicit BuildRecords(std::string compile_commands, std::string_view known = {});
 
-  /// `object` as a path; `source` (from debug info) helps to find its command, empty when not known. An empty record
-  /// when the build left nothing.
-  BuildRecord of(const std::string& object, const std::string& source);
+  /// `object`: object_file_of(origin); `source` (from debug info) helps to find its command, empty when not known. An
+  /// empty record when the build left nothing.
+  BuildRecord of(const Origin& origin, const std::string& object, const std::string& source);
 
   /// Files that were there and could not be read, each once: "compile_commands.json: ...".
   std::vector<std::string> problems() const;

@@ -203,7 +203,7 @@ class ReferenceSources {
   BuildRecord record_of(const Origin& origin, const std::string& object, const std::string& source_name) {
     BuildRecord record;
     const std::optional<Compilation> known = compilation_of(origin, 0);
-    if (!object.empty()) record = records_.of(object, known ? known->source : std::string());
+    if (!object.empty()) record = records_.of(origin, object, known ? known->source : std::string());
     if (record.empty() && known) {
       record.unit = unit_of(*known);
       record.known_by_debug_info = !record.unit.source.empty();
