@@ -3,9 +3,11 @@ honest word about why not."""
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -112,6 +114,22 @@ def test_sources_that_have_changed_tell_nothing_of_objects_that_are_gone(through
     through_includes.sh("rm -r b; echo >> src/middle.h")
     out = through_includes.audit("check", "all.facts").out
     assert out.count("no debug info, the object is missing") == 2 and "src/" not in out
+
+
+def test_sources_below_opt_are_no_less_compared(through_includes):
+    """What is there is taken for installed, unless the source is there too."""
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("/opt can't be written to")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="elfaudit-", dir="/opt"))
+    try:
+        through_includes.sh(f"cp -r src {folder}; mkdir c; for f in a b; do g++ -MMD -c {folder}/src/$f.cpp -o c/$f.o; done")
+        through_includes.audit("index", "c/a.o", "c/b.o", "-o", "all.facts")
+        through_includes.sh("rm -r c")
+        assert f"{folder}/src/middle.h:1" in through_includes.audit("check", "all.facts").out
+        through_includes.sh(f"echo >> {folder}/src/middle.h")
+        assert "middle.h" not in through_includes.audit("check", "all.facts").out
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_sources_newer_than_the_object_are_not_those_it_was_made_of(through_includes):

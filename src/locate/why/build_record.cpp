@@ -123,15 +123,16 @@ std::optional<FileList> file_list_of(const std::string& object, NinjaDepsLogs& l
 
 namespace {
 
-/// Of the sizes and contents of all files but the system's; nothing when one can't be read, or they are more than a
-/// reading of the source would read: facts may name any.
+/// Of the sizes and contents of all files but the system's, of a project below /opt of these too. Nothing when one can't
+/// be read, or they are more than a reading of the source would read: facts may name any.
 std::optional<std::array<std::uint8_t, 16>> hash_of_files(const FileList& list) {
   if (list.depfile.prerequisites.size() > limits::kInclusions) return std::nullopt;
   WireWriter all;
   std::uint64_t left = limits::kUnitBytes;
+  const bool is_among_system_files = is_system_file(in_folder(list.folder, list.depfile.source()));
   for (const std::string& file : list.depfile.prerequisites) {
     const std::string path = in_folder(list.folder, file);
-    if (is_system_file(path)) continue;
+    if (is_system_file(path) && !is_among_system_files) continue;
     note_use(path);
     std::error_code error;
     if (const auto size = fs::file_size(path, error); error || size > left) return std::nullopt;
