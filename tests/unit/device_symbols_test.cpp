@@ -2,7 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "scan/device/decoders.hpp"
+#include "support/bits.hpp"
 #include "support/device.hpp"
+#include "support/limits.hpp"
+#include "support/sanitizers.hpp"
 
 namespace elfaudit::test {
 namespace {
@@ -216,6 +224,51 @@ TEST(DevicePtx, WhatIsNoPtxIsAnError) {
   EXPECT_THAT(ptx_error(".visible .global .u32 a"), HasSubstr("where a ';' should be"));
   EXPECT_THAT(ptx_error(".visible .global .u32 a[0xffffffffffffffff][2];"), HasSubstr("more than 2^64 elements"));
   EXPECT_THAT(ptx_error(".visible .global .u32 a[0x7fffffffffffffff];"), HasSubstr("more than 2^64 bytes"));
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+/// A module of variables, each with its initializer's number or none, and of these constants, which have the next
+/// numbers.
+std::optional<BitcodeUses> uses_of(const std::vector<std::optional<std::uint64_t>>& initializers,
+                                   const std::vector<Numbers>& constants) {
+  constexpr std::uint64_t kModule = 8, kVersion = 1, kVariable = 7, kConstants = 11, kSymbolTable = 25, kNull = 2,
+                          kAggregate = 7;
+  Bits bits;
+  bits.enter(kModule).record(kVersion, {2});
+  for (const auto& initializer : initializers)
+    bits.record(kVariable, {0, 0, 0, 0, initializer ? *initializer + 1 : 0, 0});
+  bits.enter(kConstants, 4);
+  for (const Numbers& parts : constants) bits.record(parts.empty() ? kNull : kAggregate, parts);
+  bits.end().end().enter(kSymbolTable);  // the last, which is skipped
+  return read_bitcode_uses(bits.bytes());
+}
+
+TEST(BitcodeUses, AreBounded) {
+  if (kSanitized) GTEST_SKIP() << kTakesMinutes;
+  constexpr std::size_t kUsed = 2048, kUsers = limits::kBitcodeUses / kUsed;
+  Numbers all(kUsed);
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::size_t more : {0, 1}) {
+    std::vector<std::optional<std::uint64_t>> initializers(kUsed);
+    initializers.insert(initializers.end(), kUsers, kUsed + kUsers + more);
+    initializers.insert(initializers.end(), more, 0);
+    const std::optional<BitcodeUses> read = uses_of(initializers, {all});
+    EXPECT_EQ(read ? read->uses.size() : 0, more == 0 ? limits::kBitcodeUses : 0);
+  }
+}
+
+/// A table of tables of one null pointer.
+TEST(BitcodeUses, AreFoundInSoManySteps) {
+  if (kSanitized) GTEST_SKIP() << kTakesMinutes;
+  constexpr std::size_t kParts = 8191;
+  static_assert(limits::kBitcodeSteps == (kParts + 1) * (kParts + 1));
+  for (const std::size_t more : {0, 1}) {
+    constexpr std::uint64_t kNull = 2, kRow = 3, kTable = 4, kRest = 5;
+    const auto read = uses_of({kTable, kRest},
+                              {{}, Numbers(kParts, kNull), Numbers(kParts, kRow), Numbers(kParts - 1 + more, kNull)});
+    EXPECT_EQ(read.has_value(), more == 0);
+  }
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "support/facts_builder.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/sanitizers.hpp"
 #include "support/scan.hpp"
 
 namespace elfaudit {
@@ -424,6 +425,7 @@ TEST(Facts, AreNoBomb) {
 }
 
 TEST(Facts, HaveALargestSize) {
+  if (test::kSanitized) GTEST_SKIP() << test::kTakesMinutes;
   Document document;
   document.kind = DocumentKind::Places;  // compressed in less time
   document.payload.resize(limits::kFactsBytes);
@@ -441,6 +443,7 @@ TEST(Facts, HaveALargestSize) {
 }
 
 TEST(Facts, AreNotMadeLargerThanTheyAreRead) {
+  if (test::kSanitized) GTEST_SKIP() << test::kTakesMinutes;
   Outlines outlines;
   outlines[0].object.resize(limits::kFactsBytes);
   EXPECT_THROW(facts_file({}, {}, outlines, std::nullopt), InputError);

@@ -17,20 +17,10 @@
 
 #include "support/limits.hpp"
 #include "support/reader_pool.hpp"
+#include "support/sanitizers.hpp"
 
 namespace elfaudit {
 namespace {
-
-#ifdef __has_feature  // clang
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::string read(std::string_view request) {
   if (request == "crash") std::raise(SIGSEGV);
@@ -120,7 +110,7 @@ std::string with_limits_of_types(const std::string& request, const std::function
 TEST(ReaderPool, ReadersOfTypesHaveTheirMemory) {
   constexpr std::size_t kOwn = 16 << 20;  // what the worker itself allocates meanwhile
   EXPECT_EQ(with_limits_of_types(std::to_string(limits::kTypesMemory - kOwn), has_room_for), "yes");
-  if (kSanitized) GTEST_SKIP() << "Address Sanitizer reserves terabytes";
+  if (test::kSanitized) GTEST_SKIP() << "Address Sanitizer reserves terabytes";
   EXPECT_EQ(with_limits_of_types(std::to_string(limits::kTypesMemory + kOwn), has_room_for), "no");
 }
 

@@ -118,8 +118,8 @@ constexpr std::uint64_t kZstdRatio = 32768;  // a block of one repeated byte: 12
 
 /// Allocates, without touching, what a header claims, after checking that `packed` could hold it.
 Inflated allocate(std::uint64_t size, Bytes packed, std::uint64_t ratio) {
-  if (size > limits::kDebugSectionBytes) throw BadDebugInfo("a compressed section is too large, once decompressed");
   if (size / ratio > packed.size()) throw BadDebugInfo("a compressed section claims an impossible size");
+  if (size > limits::kDebugSectionBytes) throw BadDebugInfo("a compressed section is too large, once decompressed");
   Inflated result;
   result.storage = std::make_unique_for_overwrite<std::byte[]>(size);
   result.bytes = {result.storage.get(), static_cast<std::size_t>(size)};
