@@ -123,16 +123,14 @@ std::optional<FileList> file_list_of(const std::string& object, NinjaDepsLogs& l
 
 namespace {
 
-/// Of the sizes and contents of all files but the system's, of a project below /opt of these too. Nothing when one can't
-/// be read, or they are more than a reading of the source would read: facts may name any.
+/// Of the sizes and contents of all files. Nothing when one can't be read, or they are more than a reading of the source
+/// would read: facts may name any.
 std::optional<std::array<std::uint8_t, 16>> hash_of_files(const FileList& list) {
   if (list.depfile.prerequisites.size() > limits::kInclusions) return std::nullopt;
   WireWriter all;
   std::uint64_t left = limits::kUnitBytes;
-  const bool is_among_system_files = is_system_file(in_folder(list.folder, list.depfile.source()));
   for (const std::string& file : list.depfile.prerequisites) {
     const std::string path = in_folder(list.folder, file);
-    if (is_system_file(path) && !is_among_system_files) continue;
     note_use(path);
     std::error_code error;
     if (const auto size = fs::file_size(path, error); error || size > left) return std::nullopt;
@@ -561,10 +559,9 @@ std::optional<CompileMatch> BuildRecords::command_of(const std::string& object, 
 
 BuildRecord BuildRecords::of(const Origin& origin, const std::string& object, const std::string& source) {
   BuildRecord record;
-  NinjaDepsLogs logs;
   std::optional<FileList> list = list_from_facts(origin);
   record.is_as_indexed = list.has_value();
-  if (!list) list = file_list_of(object, logs);
+  if (NinjaDepsLogs logs; !list) list = file_list_of(object, logs);
   std::string known_source = source;
   if (list && known_source.empty()) known_source = (fs::path(list->folder) / list->depfile.source()).string();
   if (list) {

@@ -38,8 +38,8 @@ std::string object_file_of(const Origin& origin);
 
 // --- The files that an object was made of, as its build wrote them down.
 
-/// So much newer than the object a file may be that it was made of.
-constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
+/// A file that an object was made of may be so much newer than the object: a checkout writes its files in no order.
+constexpr auto kClockSlack = std::chrono::seconds(2);
 
 struct FileList {
   std::string folder;    ///< absolute; the names are relative to it
@@ -56,8 +56,8 @@ std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs
 /// From either; nothing when the build left neither.
 std::optional<FileList> file_list_of(const std::string& object, NinjaDepsLogs& logs);
 
-/// For Outline::files, with the content of those that are not the system's. Empty: the build left no list, or a file has
-/// changed since the object was made.
+/// For Outline::files: the list, and one hash of the content of all that is on it. Empty: the build left no list, or a
+/// file has changed since the object was made.
 std::string kept_file_list(const std::string& object, NinjaDepsLogs& logs);
 
 }  // namespace elfaudit
