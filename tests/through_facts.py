@@ -3,7 +3,7 @@
 and archives on its line, and differences are written down.
 
 ELFAUDIT_REAL: the program. DIFFERENCES: the file for what differs, and a line for each audit. MISSING=1: the objects are moved away
-for the second run, whose report then may say so."""
+for the second run, whose report then may say so. BESIDE=1: the facts lie beside the objects, which are read by --facts."""
 
 import difflib
 import os
@@ -16,6 +16,7 @@ import tempfile
 
 REAL, DIFFERENCES = os.environ["ELFAUDIT_REAL"], os.environ["DIFFERENCES"]
 MISSING = os.environ.get("MISSING") == "1"
+BESIDE = os.environ.get("BESIDE") == "1"
 SHOWN = 14  # lines of a difference
 # Commands that write, or whose second run would be another one.
 OTHER_COMMANDS = re.compile(r"--(fix|cache|stats|write-baseline|baseline)\b|-p$")
@@ -83,6 +84,24 @@ def through_facts(words, at, folder):
             os.rename(word + ".away", word)
 
 
+def beside_objects(words, at):
+    """The same with the facts where `elfaudit index -- COMMAND` writes them."""
+    made = []
+    types = ["--types"] if "divergent-definition" in words else []
+    try:
+        for word in dict.fromkeys(words[i] for i in at):
+            path = f"{word}.facts"
+            if not os.path.exists(path) and run(["index", *types, word, "-o", path])[0] == 0:
+                made.append(path)
+                while os.stat(path).st_ctime_ns <= os.stat(word).st_ctime_ns:
+                    os.utime(path)
+                os.utime(path, ns=(os.stat(path).st_atime_ns, os.stat(word).st_mtime_ns))
+        return {path: path for path in made}, made and run([words[0], "--facts", *words[1:]])
+    finally:
+        for path in made:
+            os.remove(path)
+
+
 def main(words):
     at = inputs_of(words) if words[:1] == ["check"] and not any(map(OTHER_COMMANDS.match, words)) else []
     if not at:
@@ -90,7 +109,7 @@ def main(words):
     result = run(words)
     folder = tempfile.mkdtemp()
     try:
-        facts, second = through_facts(words, at, folder)
+        facts, second = beside_objects(words, at) if BESIDE else through_facts(words, at, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if facts:

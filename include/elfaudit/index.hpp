@@ -33,6 +33,9 @@ std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, const 
 std::vector<InputError> index_together(const std::vector<std::string>& paths, const std::string& output,
                                        const IndexOptions& options = {});
 
+/// As index_file(), to `path`.facts, which then takes the place of the file for use_facts_beside().
+std::vector<InputError> index_beside(const std::string& path, const IndexOptions& options = {});
+
 /// Writes the facts of one object, archive, shared object, program or device code file to `output`, whole or not at
 /// all. Returns what could not be read; unless that is empty nothing is written. Throws UsageError when `output` can't be
 /// written.

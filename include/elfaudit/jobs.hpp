@@ -49,6 +49,10 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
 /// changes nothing. Throws UsageError for a name that is not an architecture.
 void choose_device_archs(LinkJob& job, const std::vector<std::string>& names);
 
+/// Has the facts file beside each input take its place, where there is one and the input is as it was when index_beside()
+/// made it. What it is beside is the file of that name, whatever it was called then.
+void use_facts_beside(LinkJob& job);
+
 /// Removes the inputs that match one of the shell patterns from the job and names them in LinkJob::excluded. A pattern
 /// without a folder is matched against the file's base name.
 void exclude(LinkJob& job, const std::vector<std::string>& patterns);

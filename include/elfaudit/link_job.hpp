@@ -27,7 +27,8 @@ struct LinkInput {
   bool lazy = false;               ///< between --start-lib and --end-lib
   bool device_only = false;        ///< given to the device link, not to the host link
   bool binary = false;             ///< -b binary: its bytes become data of the output, whatever they are
-  std::string facts{};             ///< the facts file that was named in its place; empty: none
+  std::string facts{};             ///< the facts file that is read in its place; empty: none
+  bool facts_beside = false;       ///< which was not named, but found beside it: see use_facts_beside()
   std::uint64_t facts_offset = 0;  ///< where its facts are in that, if it holds those of several objects, and their
   std::uint64_t facts_size = 0;    ///< bytes; 0: all of it is about this one
 };

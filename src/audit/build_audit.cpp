@@ -36,6 +36,8 @@ class SharedInputs {
         to_read.inputs.push_back({input.path, input.path});
         to_read.inputs.back().binary = input.binary;
         to_read.inputs.back().just_symbols = input.just_symbols;
+        to_read.inputs.back().facts = input.facts;
+        to_read.inputs.back().facts_beside = input.facts_beside;
       }
     }
   }

@@ -185,6 +185,15 @@ std::vector<InputError> index_file(const std::string& path, const std::string& o
   return made.errors;
 }
 
+std::vector<InputError> index_beside(const std::string& path, const IndexOptions& options) {
+  const std::optional<FileState> state = state_of({path, {}, path, 0, 0});
+  std::vector<InputError> errors = index_file(path, facts_beside(path), options);
+  if (errors.empty() && state)
+    if (const int error = date_facts_beside(path, *state); error != 0)
+      errors.emplace_back(facts_beside(path), std::strerror(error));
+  return errors;
+}
+
 std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vector<std::string>& paths) {
   std::vector<FactsOfFile> files;
   std::unordered_map<std::string, std::string> owners;

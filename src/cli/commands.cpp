@@ -7,12 +7,15 @@
 #include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +32,7 @@
 
 #include "audit/stages.hpp"
 #include "cli/options.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
@@ -39,6 +43,7 @@
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
 #include "facts/cache.hpp"
+#include "input/build/compile_command.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
@@ -387,6 +392,14 @@ namespace {
 /// without a file go.
 int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run);
 
+/// What the options say of the job of a command.
+void prepare(const Request& request, LinkJob& job) {
+  exclude(job, request.policy.never_read);
+  if (request.facts_beside) use_facts_beside(job);
+  // A build has links without device code, too.
+  if (job.device || request.build.empty()) choose_device_archs(job, request.archs);
+}
+
 constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
 
 /// Becomes the command, so that its exit code, its signals and its process id are those of the command itself. Returns
@@ -403,13 +416,29 @@ int become(const std::vector<std::string>& command) {
   return reason == ENOENT ? 127 : 126;
 }
 
+/// Runs the command, with this process's streams. Returns its exit code, as a shell has it; 128 and more: the signal that
+/// has ended it. An interrupt from the terminal reaches it, too, and it says what becomes of that.
+int run_and_wait(const std::vector<std::string>& command) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw UsageError(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::_exit(become(command));
+  }
+  for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
 RunResult audit_and_report(const Request& request) {
   Policy policy = policy_of(request.policy);
   policy.partial = true;
   LinkJob job = job_from_command(request.command, linker_of(request));
-  exclude(job, request.policy.never_read);
-  choose_device_archs(job, request.archs);
+  prepare(request, job);
   AuditOptions options = request.audit;
   if (is_build_folder(".")) options.build = ".";  // where CMake's launcher runs
   Audit result = audit(std::move(job), options);
@@ -538,7 +567,7 @@ int rules_command(const Request& request) {
   return 0;
 }
 
-// --- elfaudit index OBJECT... -o FACTS, elfaudit index OBJECT... --output-dir DIR
+// --- elfaudit index OBJECT... -o FACTS, elfaudit index OBJECT... --output-dir DIR, elfaudit index -- COMMAND
 
 namespace {
 
@@ -556,10 +585,33 @@ std::vector<InputError> index_files(const Request& request, const std::vector<st
   return index_each(files, options);
 }
 
+/// The object that a command has made by compiling; empty: none, or not one that is indexed.
+std::string object_of(const std::vector<std::string>& command) {
+  try {
+    const std::optional<CompileCommand> compile = parse_compile_command(command, ".");
+    if (!compile || compile->action != CompilerAction::Compile) return {};
+    return probe_file(compile->output).kind == ProbedKind::Elf ? compile->output : std::string();
+  } catch (const UsageError&) {  // the compiler has understood what we can't
+    return {};
+  }
+}
+
+/// What can't be indexed is read by the audit itself: the build goes on.
+int index_what_is_made(const Request& request) {
+  if (request.command.empty()) throw UsageError("no command after --");
+  if (!request.files.empty() || !request.facts.empty() || !request.facts_folder.empty())
+    throw UsageError("index takes objects or a command after --; of what a command makes the facts go beside it");
+  const int code = run_and_wait(request.command);
+  if (code != 0) return code;
+  const std::string object = object_of(request.command);
+  if (!object.empty()) said(index_beside(object, {request.audit.jobs, request.keep_types}));
+  return 0;
+}
+
 }  // namespace
 
 int index_command(const Request& request) {
-  if (request.has_command) throw UsageError("index takes objects, not a link command");
+  if (request.has_command) return index_what_is_made(request);
   if (request.facts.empty() == request.facts_folder.empty())
     throw UsageError("index writes one file or a folder of them: give either -o FACTS or --output-dir DIR");
   const std::vector<std::string> objects = expand_response_files(request.files);
@@ -584,10 +636,12 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
       exclude(expand_response_files(request.files), request.policy.never_read, excluded);
   std::optional<Prefilter> prefilter;
   const LinkerChoice choice = linker.value_or(LinkerChoice{});
-  if (may_prefilter(request.audit) && prefilter_may_suffice(traits_of(choice.kind, choice.version)))
+  if (!request.facts_beside && may_prefilter(request.audit) &&
+      prefilter_may_suffice(traits_of(choice.kind, choice.version)))
     prefilter = prefilter_inputs(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, prefilter ? std::optional(known_files(*prefilter)) : std::nullopt);
   job.excluded = std::move(excluded);
+  if (request.facts_beside) use_facts_beside(job);
   // Which objects a facts file is of is known now.
   const bool has_facts = std::ranges::any_of(job.inputs, [](const LinkInput& input) { return !input.facts.empty(); });
   if (has_facts) exclude(job, request.policy.never_read);
@@ -602,8 +656,7 @@ Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>
   Audit result;
   with_threads(request.audit.jobs, [&] {
     LinkJob job = job_from_command(request.command, linker);
-    exclude(job, request.policy.never_read);
-    choose_device_archs(job, request.archs);
+    prepare(request, job);
     result = audit(std::move(job), request.audit);
   });
   return result;
@@ -613,10 +666,7 @@ Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& 
   Audit result;
   with_threads(request.audit.jobs, [&] {
     std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
-    for (auto& [job, not_built] : jobs) {
-      exclude(job, request.policy.never_read);
-      if (job.device) choose_device_archs(job, request.archs);
-    }
+    for (auto& [job, not_built] : jobs) prepare(request, job);
     AuditOptions options = request.audit;
     options.build = request.build;
     result = audit_links(std::move(jobs), options);

@@ -68,6 +68,7 @@ struct Request {
   std::string facts;                   ///< index: the file to write
   std::string facts_folder;            ///< index: --output-dir
   bool keep_types = false;             ///< index: --types
+  bool facts_beside = false;           ///< --facts
   std::vector<std::string> formats;    ///< "text", "json=out.json"; empty: text
   std::string source_root;             ///< --source-root
   std::vector<std::string> path_maps;  ///< --map-path, "FROM=TO"

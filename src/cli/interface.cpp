@@ -270,7 +270,7 @@ std::vector<std::string> usages_of(const CommandWords& command) {
   bool takes_command = false;
   for (const OptionWords& position : command.positions) {
     const bool is_command = is_link_command(position);
-    const bool is_files = position.value == "FILE...";
+    const bool is_files = position.value == "FILE..." || position.value == "OBJECT...";
     if (!is_command) with_files += " " + position.value;
     if (!is_files) with_command += " " + position.value;
     takes_files = takes_files || is_files;

@@ -266,8 +266,11 @@ void add_index(CLI::App& app, Request& request) {
       ->add_option("objects", request.files,
                    "objects, archives, shared objects, programs, .cubin and .fatbin files; @FILE: a response file; -: "
                    "their names on standard input")
-      ->required()
       ->option_text("OBJECT...");
+  add_command(
+      *index, request,
+      "a compile command, word for word: it is run, and the facts of the object that it makes are written beside "
+      "that, to OBJECT.facts, for --facts");
   index->add_option("-o,--output", request.facts, "the file to write, which then replaces all objects, in their order")
       ->option_text("FACTS");
   index
@@ -284,6 +287,7 @@ void add_index(CLI::App& app, Request& request) {
       "  elfaudit index build/a.o -o build/a.facts\n"
       "  elfaudit index build/*.o --output-dir facts\n"
       "  elfaudit index build/*.o libcore.a -o all.facts\n"
+      "  elfaudit index -- g++ -c a.cpp -o build/a.o\n"
       "  elfaudit check build/a.facts build/b.o");
   index->callback([&request] { request.run = index_command; });
 }

@@ -73,14 +73,22 @@ void add_audit_options(CLI::App& command, Request& request) {
           "judge by the rules of bfd (GNU ld), gold, lld or mold, optionally of one version (lld:14); default: the one "
           "that the command runs")
       ->option_text("LINKER[:VERSION]");
+  command.add_flag("--facts", request.facts_beside,
+                   "read OBJECT.facts in the place of each object that is as it was when `elfaudit index -- "
+                   "COMMAND` made that");
   add_jobs(command, request);
 }
 
-void add_link_command(CLI::App& command, Request& request) {
-  CLI::Option* words = command.add_option("command", request.files, "a link command, word for word");
+void add_command(CLI::App& command, Request& request, const std::string& says) {
+  const bool has_files = !command.get_options([](const CLI::Option* one) { return one->get_positional(); }).empty();
+  CLI::Option* words = command.add_option("command", request.files, says);
   words->option_text("-- COMMAND...");
   // The parser wants no two lists, and what precedes "--" would be files.
-  if (command.get_option_no_throw("files") != nullptr) words->expected(1);
+  if (has_files) words->expected(1);
+}
+
+void add_link_command(CLI::App& command, Request& request) {
+  add_command(command, request, "a link command, word for word");
 }
 
 void add_input_options(CLI::App& command, Request& request) {

@@ -28,7 +28,10 @@ void below(const char* heading, CLI::App& command, const std::function<void()>& 
 /// How an audit is done.
 void add_audit_options(CLI::App& command, Request& request);
 
-/// A link command follows "--", where the parser does not look: this names it in the help.
+/// A command follows "--", where the parser does not look: this names it in the help.
+void add_command(CLI::App& command, Request& request, const std::string& says);
+
+/// The same for a link command.
 void add_link_command(CLI::App& command, Request& request);
 
 void add_input_options(CLI::App& command, Request& request);

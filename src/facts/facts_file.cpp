@@ -5,17 +5,20 @@
 #define XXH_INLINE_ALL
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -131,7 +134,8 @@ std::string write_document(const Document& document, std::string_view version) {
   return out;
 }
 
-Document read_document(std::string_view bytes, std::string_view version) {
+/// Of a whole document of this format and version.
+static Head read_whole_head(std::string_view bytes, std::string_view version) {
   Head head = read_head(bytes);
   if (head.version != version) throw BadDocument(kOtherVersion);
   if (bytes.size() - head.payload_at < kChecksum) throw BadDocument(kTooShort);
@@ -139,8 +143,14 @@ Document read_document(std::string_view bytes, std::string_view version) {
   const ByteView view(std::as_bytes(std::span(bytes)));
   if (*view.read<std::uint64_t>(end) != checksum(bytes.substr(0, end)))
     throw BadDocument("is damaged: its checksum is wrong");
+  return head;
+}
+
+Document read_document(std::string_view bytes, std::string_view version) {
+  Head head = read_whole_head(bytes, version);
   const auto payload_at = static_cast<std::size_t>(head.payload_at);
-  head.document.payload = decompressed(bytes.substr(payload_at, end - payload_at), head.payload_size);
+  head.document.payload =
+      decompressed(bytes.substr(payload_at, bytes.size() - kChecksum - payload_at), head.payload_size);
   return std::move(head.document);
 }
 
@@ -218,6 +228,36 @@ std::optional<Content> content_of(const Origin& origin) {
     return Content{size, *hash};
   } catch (const InputError&) {
     return std::nullopt;
+  }
+}
+
+std::string facts_beside(const std::string& object) { return object + ".facts"; }
+
+bool has_facts_beside(const std::string& object) {
+  const std::string path = facts_beside(object);
+  const std::optional<FileState> facts = state_of({path, {}, path, 0, 0});
+  const std::optional<FileState> of = facts ? state_of({object, {}, object, 0, 0}) : std::nullopt;
+  if (!of || facts->modified != of->modified || facts->changed <= of->changed || facts->device != of->device)
+    return false;
+  try {
+    const std::optional<std::string> bytes = read_whole(path, limits::kFactsBytes);
+    return bytes && read_whole_head(*bytes, ELFAUDIT_VERSION).document.content.size == of->size;
+  } catch (const std::runtime_error&) {  // not readable, or not facts of this version: the object is read
+    return false;
+  }
+}
+
+int date_facts_beside(const std::string& object, const FileState& state) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const timespec modified{state.modified / kSecond, state.modified % kSecond};
+  const timespec times[2] = {{0, UTIME_OMIT}, modified};
+  const std::string path = facts_beside(object);
+  // A small object is read within the tick of the clock, 10 ms at most, in which it was written.
+  for (int waited = 0;; ++waited) {
+    if (::utimensat(AT_FDCWD, path.c_str(), times, 0) != 0) return errno;
+    const std::optional<FileState> facts = state_of({path, {}, path, 0, 0});
+    if (!facts || facts->changed > state.changed || waited == 20) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -514,19 +554,35 @@ auto read_payload(const std::string& path, const PackedFacts* packed, const Read
   });
 }
 
+/// The facts in a payload, as a link by `lto` reads them, under the name of `document`.
+InputFacts facts_in(WireReader& payload, const Document& document, InputKind kind, const LtoPolicy& lto) {
+  InputFacts facts = decode_facts(payload.text());
+  payload.text();  // outlines, which are decoded when they are asked for
+  const std::string_view other_half = payload.text();
+  payload.finish();
+  facts.path = document.name;
+  facts.kind = kind;
+  take_other_half(facts, other_half, lto);
+  check(facts);
+  return facts;
+}
+
 }  // namespace
 
 InputFacts read_facts_file(const std::string& path, const PackedFacts* packed, const LtoPolicy& lto) {
   return read_payload(path, packed, [&](const Document& document, InputKind kind, WireReader& payload) {
-    InputFacts facts = decode_facts(payload.text());
-    payload.text();  // outlines, which are decoded when they are asked for
-    const std::string_view other_half = payload.text();
-    payload.finish();
-    facts.path = document.name;
-    facts.kind = kind;
-    take_other_half(facts, other_half, lto);
-    check(facts);
+    InputFacts facts = facts_in(payload, document, kind, lto);
     name(facts, path, is_available(document));
+    return facts;
+  });
+}
+
+InputFacts read_facts_beside(const std::string& object, const LtoPolicy& lto) {
+  const std::string path = facts_beside(object);
+  return read_payload(path, nullptr, [&](const Document& document, InputKind kind, WireReader& payload) {
+    InputFacts facts = facts_in(payload, document, kind, lto);
+    facts.path = object;
+    name(facts, path, true);
     return facts;
   });
 }

@@ -162,4 +162,21 @@ InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = 
 
 Outlines read_outlines(const std::string& path, const PackedFacts* packed = nullptr);
 
+// --- Facts beside their object, which take its place while it is there as it was. They have its time of modification,
+// and were changed after it: whatever has written, replaced or renamed the object since has given it a later ctime, which
+// no one can set, and facts that were copied from elsewhere have another mtime. So nobody has to read the object.
+
+/// OBJECT.facts
+std::string facts_beside(const std::string& object);
+
+/// Are they there, whole, of this version, and of the object as it is?
+bool has_facts_beside(const std::string& object);
+
+/// Has the facts that were written beside the object take its place. `state`: of the object, before it was read for them.
+/// Returns 0 or errno.
+int date_facts_beside(const std::string& object, const FileState& state);
+
+/// Under the object's name, which is available. `lto`, and what it throws: as read_facts_file().
+InputFacts read_facts_beside(const std::string& object, const LtoPolicy& lto = {});
+
 }  // namespace elfaudit

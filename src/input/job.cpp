@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "elf/file_kind.hpp"
+#include "facts/facts_file.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -53,6 +55,16 @@ void exclude(LinkJob& job, const std::vector<std::string>& patterns) {
     for (std::uint32_t& i : job.device->order) i = now[i];
   }
   job.packages = exclude(job.packages, patterns, job.excluded);
+}
+
+void use_facts_beside(LinkJob& job) {
+  for_each_parallel(job.inputs.size(), 16, [&](std::size_t i) {
+    LinkInput& input = job.inputs[i];
+    const bool is_read = input.facts.empty() && !input.binary && !input.just_symbols;
+    if (!is_read || !has_facts_beside(input.path)) return;
+    input.facts = facts_beside(input.path);
+    input.facts_beside = true;
+  });
 }
 
 namespace {

@@ -680,8 +680,10 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveRead
 
 InputFacts scan_facts(const LinkInput& input, const LtoPolicy& lto) {
   const PackedFacts packed{input.path, input.facts_offset, input.facts_size, {}, {}};
-  return scanned(input.facts,
-                 [&] { return read_facts_file(input.facts, input.facts_size != 0 ? &packed : nullptr, lto); });
+  return scanned(input.facts, [&] {
+    if (input.facts_beside) return read_facts_beside(input.path, lto);
+    return read_facts_file(input.facts, input.facts_size != 0 ? &packed : nullptr, lto);
+  });
 }
 
 InputFacts scan_made(const LinkInput& input) {
@@ -770,9 +772,9 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
       const LinkInput& input = job.inputs[to_read[i]];
       InputFacts& found = facts[to_read[i]];
       const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
-      const std::string& path = input.facts.empty() ? input.path : input.facts;
       IndexHashes* const hashed = hashes == nullptr ? nullptr : &(*hashes)[to_read[i]];
-      if (input.facts_size != 0)
+      const std::string& path = input.facts.empty() ? input.path : input.facts;
+      if (input.facts_size != 0 || input.facts_beside)
         found = scan_facts(input, job.lto);
       else if (!input.binary)
         found = scanned(path, [&] { return scan_any(path, job.lto, reading, hashed, buffers.local()); });

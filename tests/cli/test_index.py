@@ -481,6 +481,100 @@ def test_a_pack_that_was_made_anew_is_noticed_by_the_cache(tree):
     assert reports(tree, "--cache", "cache", name) == reports(tree, "a.o", "c.o") != expected
 
 
+# --- facts beside the object, by the command that compiles it
+
+
+@pytest.fixture
+def beside(lab):
+    """Objects of one size with the facts beside them; c.o defines another name than the other two."""
+    for name, source in (("a", "int state = 1;"), ("b", "int state = 2;"), ("c", "int other = 2;")):
+        lab.write(f"{name}.cpp", source)
+        result = lab.audit("index", "--", "g++", "-c", f"{name}.cpp")
+        assert (result.code, result.out, result.err) == (0, "", "") and (lab.path / f"{name}.o.facts").exists(), result
+    return lab
+
+
+LINES_BESIDE = [["a.o", "b.o", "c.o"], ["--enable", "header-definition", "a.o", "c.o"], ["--", "g++", "-shared", "a.o", "b.o"],
+                ["--", "ld.lld", "a.o", "b.o", "c.o", "-shared"]]
+
+
+@pytest.mark.parametrize("line", LINES_BESIDE, ids=" ".join)
+def test_facts_beside_objects_give_the_report_of_the_objects(beside, line):
+    need(*line[1:2] if line[0] == "--" else ["g++"])
+    assert reports(beside, "--facts", *line) == reports(beside, *line)
+
+
+def take_facts_of_c(lab):
+    lab.sh("cp c.o.facts b.o.facts && touch -r b.o b.o.facts")
+
+
+@pytest.mark.parametrize("line", [["a.o", "b.o"], ["--", "g++", "-shared", "a.o", "b.o"]], ids=" ".join)
+def test_of_an_object_that_is_as_it_was_the_facts_are_read(beside, line):
+    take_facts_of_c(beside)  # so that it can be seen
+    assert beside.audit("check", "--facts", *line).code == 0
+    assert beside.audit("check", *line).code == 1
+    assert beside.audit("explain", "other", "--facts", *line).code == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "touch b.o",
+        "touch -r b.o stamp; cat a.o > b.o; touch -r stamp b.o",  # only its ctime says so
+        "cp -p b.o x.o; touch -r b.o x.o; mv x.o b.o",
+        "printf x >> b.o.facts; touch -r b.o b.o.facts",
+        "truncate -s 100 b.o.facts; touch -r b.o b.o.facts",
+        "sed -i s/other/othex/ b.o.facts; touch -r b.o b.o.facts",
+        "cp c.o.facts b.o.facts",  # from elsewhere
+        "rm b.o.facts; mkdir b.o.facts",
+        "g++ -g -c b.cpp; touch -r b.o b.o.facts",  # of another size
+    ],
+)
+def test_what_is_not_of_the_object_as_it_is_is_not_read(beside, change):
+    take_facts_of_c(beside)
+    beside.sh(change)
+    assert reports(beside, "--facts", "a.o", "b.o") == reports(beside, "a.o", "b.o")
+    assert beside.audit("check", "--facts", "--", "g++", "-shared", "a.o", "b.o").code == 1
+
+
+def test_facts_beside_an_object_have_no_name_of_their_own(beside):
+    beside.sh("mkdir sub && cp a.cpp sub/d.cpp")
+    beside.sh(f'cd sub && {os.environ["ELFAUDIT"]} index -- g++ -g -c d.cpp -o d.o')
+    result = beside.audit("check", "--facts", "a.o", "sub/d.o")
+    assert re.search(r"sub/d\.o +\.data", result.out) and "sub/d.cpp:1" in result.out and result.out == beside.audit("check", "a.o", "sub/d.o").out, result
+
+
+@pytest.mark.parametrize(
+    "command, code",
+    [
+        ("g++ -c missing.cpp", 1),
+        ("g++ -shared a.o -o x.o", 0),
+        ("g++ -E a.cpp -o x.o", 0),
+        ("g++ -x c++-header -c a.cpp -o x.o", 0),
+        ("sh -c 'exit 5'", 5),
+        ("sh -c 'kill -9 $$'", 128 + 9),
+        ("no-such-compiler -c a.cpp -o x.o", 127),
+        ("g++ -c a.cpp b.cpp", 0),
+    ],
+)
+def test_a_command_that_makes_no_object_is_run_as_it_is(lab, command, code):
+    for name in "ab":
+        lab.write(f"{name}.cpp", f"int {name};")
+    lab.cc("a.o", "int a;", "g++ -fPIC")
+    result = lab.sh(f'{os.environ["ELFAUDIT"]} index -- {command}', check=False)
+    assert result.code == code and not list(lab.path.glob("*.facts")), result
+
+
+def test_an_object_that_can_not_be_indexed_does_not_stop_the_build(lab):
+    lab.write("a.cpp", "int a;")
+    lab.write("half", '#!/bin/sh\ng++ "$@" && truncate -s -40 a.o\n')
+    (lab.path / "half").chmod(0o755)
+    (lab.path / "half").rename(lab.path / "g++")
+    lab.sh("sed -i 's,^g++,/usr/bin/g++,' g++")
+    result = lab.audit("index", "--", "./g++", "-c", "a.cpp")
+    assert result.code == 0 and "a.o" in result.err and not (lab.path / "a.o.facts").exists(), result
+
+
 # --- the cache
 
 

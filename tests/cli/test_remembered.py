@@ -67,6 +67,13 @@ def test_objects(lab):
     check_every_path(lab, "a.o", "b.o")
 
 
+def test_facts_beside_objects(lab):
+    for name in "ab":
+        lab.write(f"{name}.cpp", f"int {name};")
+        lab.audit("index", "--", "g++", "-c", f"{name}.cpp")
+    check_every_path(lab, "--facts", "a.o", "b.o")
+
+
 def test_duplicate_with_its_place_and_cause(lab):
     lab.write("include/state.h", "int state;\n")
     for name in "ab":
