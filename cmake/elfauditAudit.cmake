@@ -1,4 +1,4 @@
-# elfaudit_audit(TARGET target [GPU_ARCH arch...] [FAIL_ON error|warning|note] [OPTIONS word...] [WARN_ONLY])
+# elfaudit_audit(TARGET target [GPU_ARCH arch...] [FAIL_ON error|warning|note] [OPTIONS word...] [WARN_ONLY] [INDEX])
 #
 # Audits what `target` is linked from each time it is linked, and before: a link that has findings is not made, and the
 # report says which header did it. With CUDA_SEPARABLE_COMPILATION the device link is audited as well, before nvlink
@@ -8,6 +8,7 @@
 #   FAIL_ON    the least severity that stops the link; error if not given
 #   OPTIONS    more options of `elfaudit link`
 #   WARN_ONLY  report, and never stop the link
+#   INDEX      read the target's objects when they are compiled, and of each only a.o.facts when the target is linked
 #
 # For the Ninja and Makefile generators; CMake 3.22 and later.
 
@@ -15,7 +16,7 @@
 # for CUDA's device link too (CMAKE_<LANG>_LINKER_LAUNCHER knows CUDA since CMake 4.1, and no device link). PRE_LINK
 # commands run only after the device link.
 function(elfaudit_audit)
-  cmake_parse_arguments(PARSE_ARGV 0 audit "WARN_ONLY" "TARGET;FAIL_ON" "GPU_ARCH;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 0 audit "WARN_ONLY;INDEX" "TARGET;FAIL_ON" "GPU_ARCH;OPTIONS")
   if(audit_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "elfaudit_audit: there is no argument ${audit_UNPARSED_ARGUMENTS}")
   endif()
@@ -50,6 +51,10 @@ function(elfaudit_audit)
   if(NOT audit_WARN_ONLY)
     list(PREPEND options --gate)
   endif()
+  if(audit_INDEX)
+    list(PREPEND options --facts)
+    _elfaudit_index(${target} "${options}")
+  endif()
   set(launcher "")
   set(words ${ELFAUDIT_EXECUTABLE} link ${options} --)
   foreach(word IN LISTS words)
@@ -71,6 +76,22 @@ function(elfaudit_audit)
     set(launcher "${before} ${launcher}")
   endif()
   set_property(TARGET ${target} PROPERTY RULE_LAUNCH_LINK "${launcher}")
+endfunction()
+
+# Facts are written where an object is: by the command that compiles it, in front of what launches the compiler (ccache,
+# distcc), so that the depfile of that says when both are made again.
+function(_elfaudit_index target options)
+  set(index ${ELFAUDIT_EXECUTABLE} index)
+  if("${options}" MATCHES "divergent-definition")
+    list(APPEND index --types)
+  endif()
+  foreach(language C CXX CUDA HIP OBJC OBJCXX)
+    get_target_property(before ${target} ${language}_COMPILER_LAUNCHER)
+    if(NOT before)
+      set(before "")
+    endif()
+    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER ${index} -- ${before})
+  endforeach()
 endfunction()
 
 # For the shell that ninja and make start, and for CMake's own reading of the launcher.

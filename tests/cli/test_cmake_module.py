@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shlex
 import shutil
 
@@ -93,6 +94,33 @@ def test_warn_only(package):
     project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t WARN_ONLY)\n", TWICE)
     result = build(package)
     assert result.code != 0 and "state is defined twice" in result.out and "multiple definition of" in result.out, result
+
+
+HEADER_TWICE = {"state.h": "#pragma once\nint state = 1;", "a.cpp": '#include "state.h"\nint main() {}', "b.cpp": '#include "state.h"\nint g() { return state; }'}
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_index_has_the_audit_read_facts(package, generator):
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t INDEX)\n", HEADER_TWICE)
+    result = build(package, generator, "-DCMAKE_CXX_FLAGS=-g", "-DCMAKE_CXX_COMPILER_LAUNCHER=env")
+    assert result.code != 0 and "error: state is defined twice" in result.out and "state.h:2" in result.out, result
+    assert re.search(r"elfaudit index -- \S*env \S*c\+\+ ", result.out) and "link --facts --gate -- " in result.out, result
+    objects = sorted((package.path / "b/CMakeFiles/t.dir").glob("*.cpp.o"))
+    assert len(objects) == 2 and all(pathlib.Path(f"{one}.facts").exists() for one in objects), objects
+    before = {one: one.stat().st_mtime_ns for one in objects}
+    package.write("b.cpp", "int g() { return 0; }")
+    package.sh("cmake --build b 2>&1")
+    made_again = [one.name for one in objects if one.stat().st_mtime_ns != before[one]]
+    assert (package.path / "b/t").exists() and made_again == ["b.cpp.o"], made_again
+    assert all(pathlib.Path(f"{one}.facts").stat().st_mtime_ns == one.stat().st_mtime_ns for one in objects)
+
+
+def test_index_keeps_types_for_the_rule_that_compares_them(package):
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t INDEX FAIL_ON note OPTIONS --enable divergent-definition)\n",
+            {"a.cpp": "struct S { int x; };\nint f(S* s) { return s->x; }\nint main() {}",
+             "b.cpp": "struct S { long x; };\nlong g(S* s) { return s->x; }"})
+    result = build(package, "Ninja", "-DCMAKE_CXX_FLAGS=-g")
+    assert result.code != 0 and "[divergent-definition]" in result.out and " index --types -- " in result.out, result
 
 
 def test_a_launcher_that_is_there_stays(package):
