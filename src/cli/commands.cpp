@@ -604,7 +604,13 @@ int index_what_is_made(const Request& request) {
   const int code = run_and_wait(request.command);
   if (code != 0) return code;
   const std::string object = object_of(request.command);
-  if (!object.empty()) said(index_beside(object, {request.audit.jobs, request.keep_types}));
+  if (object.empty()) return 0;
+  const unsigned jobs = request.audit.jobs == 0 ? 1 : request.audit.jobs;  // a build runs many of these
+  try {
+    said(index_beside(object, {jobs, request.keep_types}));
+  } catch (const UsageError& error) {
+    complain(error.what());
+  }
   return 0;
 }
 

@@ -429,11 +429,18 @@ class PlaceReader {
     written.declaration_only = in_.flag();
     written.source = text();
     if (const std::uint64_t unit = in_.number(); unit != 0) written.unit = static_cast<std::size_t>(unit - 1);
+    written.lines = lines();
+    written.includes = lines();
+    return written;
+  }
+
+  std::vector<SourceLine> lines() {
+    std::vector<SourceLine> lines;
     for (std::size_t count = in_.count(); count != 0; --count) {
       std::string file = text();
-      written.lines.push_back({std::move(file), in_.number32()});
+      lines.push_back({std::move(file), in_.number32()});
     }
-    return written;
+    return lines;
   }
 
   WireReader in_;
@@ -500,11 +507,15 @@ std::string encode_places(const Places& places) {
     body.number(written.declaration_only);
     body.number(table.number_of(written.source));
     body.number(written.unit ? *written.unit + 1 : 0);
-    body.number(written.lines.size());
-    for (const SourceLine& line : written.lines) {
-      body.number(table.number_of(line.file));
-      body.number(line.line);
-    }
+    const auto put_lines = [&](const std::vector<SourceLine>& lines) {
+      body.number(lines.size());
+      for (const SourceLine& line : lines) {
+        body.number(table.number_of(line.file));
+        body.number(line.line);
+      }
+    };
+    put_lines(written.lines);
+    put_lines(written.includes);
   }
   WireWriter head;
   put_texts(head, table.texts());

@@ -363,6 +363,9 @@ class DefinitionEvidence {
         place.chain = *std::move(chain);
         place.chain_known_by = KnownBy::MacroInfo;
       }
+    } else if (!located_[i].includes.empty()) {
+      place.chain = located_[i].includes;
+      place.chain_known_by = KnownBy::MacroInfo;
     }
     // A file that is the translation unit itself is reached through no include.
     const bool is_in_source = place.chain.empty() && place.at.file == answer.written.source;

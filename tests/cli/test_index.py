@@ -139,6 +139,34 @@ def test_sources_newer_than_the_object_are_not_those_it_was_made_of(through_incl
     assert out.count("no debug info, the object is missing") == 2 and "src/" not in out
 
 
+@pytest.mark.parametrize("compiler", ["g++ -g3", "g++ -g3 -gdwarf-4", "clang++ -g -fdebug-macro"])
+def test_macro_info_tells_the_includes_of_objects_that_are_gone(lab, compiler):
+    need(compiler.split()[0])
+    lab.write("state.h", "#include <cstddef>\nint state = 1;\n")
+    lab.write("middle.h", '#pragma once\n\n#include "state.h"\n')
+    for name in "ab":
+        lab.write(f"{name}.cpp", f'#include "middle.h"\nint in_{name};\n')
+        lab.sh(f"{compiler} -c {name}.cpp")
+    sites = lab.audit("check", "a.o", "b.o").out.split("  kept ")[1]
+    assert "included from middle.h:3  (macro info)" in sites, sites
+    pack(lab, "a.o", "b.o")
+    lab.sh("rm *.o *.h *.cpp")
+    assert re.sub(NOTE, "", lab.audit("check", "all.facts").out).split("  kept ")[1] == sites
+
+
+def test_macro_info_in_facts_gives_the_report_of_the_objects(lab):
+    lab.write("api.h", "#pragma once\n#ifdef DEVICE\n#define API extern\n#else\n#define API\n#endif\n")
+    lab.write("state.h", '#pragma once\n#include "api.h"\nAPI int state;\n')
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "state.h"\n')
+        lab.sh(f"g++ -g3 -MD -c {name}.cpp")
+    expected = lab.audit("check", "a.o", "b.o").out
+    assert "API is empty here" in expected and "(macro info)" in expected
+    pack(lab, "a.o", "b.o")
+    lab.sh("rm *.o")
+    assert re.sub(NOTE, "", lab.audit("check", "all.facts").out) == expected
+
+
 def test_a_link_command_takes_facts(tree):
     objects = tree.audit("check", "--", "g++", "-shared", "a.o", "b.o", "-o", "x.so")
     facts = tree.audit("check", "--", "g++", "-shared", "a.o.facts", "b.o", "-o", "x.so")
@@ -563,6 +591,13 @@ def test_a_command_that_makes_no_object_is_run_as_it_is(lab, command, code):
     lab.cc("a.o", "int a;", "g++ -fPIC")
     result = lab.sh(f'{os.environ["ELFAUDIT"]} index -- {command}', check=False)
     assert result.code == code and not list(lab.path.glob("*.facts")), result
+
+
+def test_facts_that_can_not_be_written_do_not_stop_the_build(lab):
+    lab.write("a.cpp", "int a;")
+    lab.sh("mkdir a.o.facts")
+    result = lab.audit("index", "--", "g++", "-c", "a.cpp")
+    assert result.code == 0 and "cannot write a.o.facts" in result.err and (lab.path / "a.o").exists(), result
 
 
 def test_an_object_that_can_not_be_indexed_does_not_stop_the_build(lab):

@@ -24,6 +24,7 @@
 #include "facts/codec.hpp"
 #include "locate/dwarf/die_search.hpp"
 #include "locate/dwarf/line_tables.hpp"
+#include "locate/dwarf/macro_info.hpp"
 #include "locate/dwarf/units.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/file.hpp"
@@ -389,6 +390,7 @@ Located located_from(const DeclaredAt& written, const std::string& folder) {
   if (written.declaration_only) return located;
   located.place.known_by = KnownBy::DebugInfo;
   located.place.at = *places.begin();
+  for (const SourceLine& at : written.includes) located.includes.push_back({display_path(at.file, folder), at.line});
   return located;
 }
 
@@ -499,6 +501,21 @@ Places places_of(const ObjectFacts& object, const std::vector<SymbolQuery>& want
   return read_object(object, wanted);
 }
 
+/// Once for each compilation in the object, most of which have no macro info.
+void add_includes(const Origin& origin, Places& places) {
+  std::map<std::size_t, std::optional<MacroInfo>> by_unit;
+  for (auto& [symbol, written] : places) {
+    if (!written.unit || written.lines.size() != 1 || written.declaration_only) continue;
+    const auto [known, is_new] = by_unit.try_emplace(*written.unit);
+    std::string why_not;
+    if (is_new) known->second = MacroInfo::read(origin, written.unit, why_not, {}, "");
+    if (!known->second) continue;
+    const SourceLine& at = written.lines.front();
+    if (auto includes = known->second->chain_to(display_path(at.file, ""), at.line))
+      written.includes = *std::move(includes);
+  }
+}
+
 }  // namespace
 
 std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted,
@@ -514,7 +531,9 @@ std::string places_of_all(const ObjectFacts& object) {
   std::vector<SymbolQuery> wanted;
   for (const Symbol& symbol : object.symbols)
     if (symbol.defined()) wanted.push_back({symbol.index, std::string(object.name(symbol))});
-  return encode_places(read_object(object, wanted));
+  Places places = read_object(object, wanted);
+  add_includes(object.origin, places);
+  return encode_places(places);
 }
 
 }  // namespace elfaudit

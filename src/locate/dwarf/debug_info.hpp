@@ -43,6 +43,7 @@ struct Located {
   Place place;
   std::optional<std::size_t> unit;  ///< which, counting from 0, of those in the debug info; for MacroInfo::read()
   std::string source;               ///< the source file that was compiled, as Place::at spells files; empty: not known
+  std::vector<SourceLine> includes{};  ///< DeclaredAt::includes, spelled the same
 };
 
 struct DeclaredPlaces {
@@ -114,7 +115,8 @@ std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t imag
 std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted,
                                    PlaceCache& cache);
 
-/// For a facts file: the places of everything that the object defines, encoded.
+/// For a facts file: the places of everything that the object defines, with what macro info says of the includes that
+/// lead there, encoded.
 std::string places_of_all(const ObjectFacts& object);
 
 }  // namespace elfaudit

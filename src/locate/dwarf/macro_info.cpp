@@ -458,7 +458,8 @@ bool is_preprocessed(const Unit& unit, const MacroEvents& events) {
 }  // namespace
 
 struct MacroInfo::Data {
-  explicit Data(const Origin& origin, const DebugRoots& roots) : source(origin, roots), folder(working_directory()) {}
+  Data(const Origin& origin, const DebugRoots& roots, std::string shown_from)
+      : source(origin, roots), folder(std::move(shown_from)) {}
 
   std::string path(const MacroEvents& unit, std::uint32_t reading) const {
     return unit.files ? display_path(unit.files->path(unit.readings[reading].file), folder) : std::string();
@@ -519,10 +520,10 @@ MacroInfo& MacroInfo::operator=(MacroInfo&&) noexcept = default;
 MacroInfo::~MacroInfo() = default;
 
 std::optional<MacroInfo> MacroInfo::read(const Origin& origin, std::optional<std::size_t> unit, std::string& why_not,
-                                         const DebugRoots& roots) {
+                                         const DebugRoots& roots, std::string folder) {
   why_not.clear();
   try {
-    auto data = std::make_unique<Data>(origin, roots);
+    auto data = std::make_unique<Data>(origin, roots, std::move(folder));
     if (data->source.debug() == nullptr) {
       why_not = data->source.why_missing();
       return std::nullopt;

@@ -17,6 +17,7 @@
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -165,10 +166,10 @@ struct Reading {
 class MacroInfo {
  public:
   /// `unit`: Located::unit, the compilation that is asked about; without it all of the object's are read, of which only
-  /// objects made by `ld -r` and linked files have several. Nothing, and why, when there is no macro info; never
-  /// throws.
+  /// objects made by `ld -r` and linked files have several. `folder`: where paths are shown from, as display_path() takes
+  /// it. Nothing, and why, when there is no macro info; never throws.
   static std::optional<MacroInfo> read(const Origin& origin, std::optional<std::size_t> unit, std::string& why_not,
-                                       const DebugRoots& roots = {});
+                                       const DebugRoots& roots = {}, std::string folder = working_directory());
   MacroInfo(MacroInfo&&) noexcept;
   MacroInfo& operator=(MacroInfo&&) noexcept;
   ~MacroInfo();
