@@ -167,10 +167,10 @@ struct DeclaredAt {
   bool declaration_only = false;  ///< these are where it is declared
   std::string why_unknown;        ///< when there are none
   std::string source;             ///< as Located::source
+  std::optional<std::size_t> unit;
   /// What leads there, as macro info has it (-g3): from the source that was compiled on each entry includes the next, the
   /// last one the file of the line. Empty: not known, or no include does.
-  std::vector<SourceLine> includes;
-  std::optional<std::size_t> unit;
+  std::vector<SourceLine> includes{};
 };
 
 /// By index in the symbol table.

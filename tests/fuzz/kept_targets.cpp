@@ -112,17 +112,18 @@ const Registered kFactsPack({"facts_pack",
                              },
                              {pack_of({facts_file_seed(), facts_file_seed("b.o")})}});
 
-const Registered kPlaces(
-    {"places",
-     Form::Binary,
-     [](std::string_view input) {
-       try {
-         const Places places = decode_places(input);
-         require(encode_places(decode_places(encode_places(places))) == encode_places(places), "places survive");
-       } catch (const BadWire&) {
-       }
-     },
-     {encode_places({{3, {{{"/src/a.h", 7}}, false, "", "a.cpp", 0}}, {4, {{}, true, "no debug info", "", {}}}})}});
+const Registered kPlaces({"places",
+                          Form::Binary,
+                          [](std::string_view input) {
+                            try {
+                              const Places places = decode_places(input);
+                              require(encode_places(decode_places(encode_places(places))) == encode_places(places),
+                                      "places survive");
+                            } catch (const BadWire&) {
+                            }
+                          },
+                          {encode_places({{3, {{{"/src/a.h", 7}}, false, "", "a.cpp", 0, {{"a.cpp", 2}}}},
+                                          {4, {{}, true, "no debug info", "", {}}}})}});
 
 /// A remembered run whose payload is the input, behind what says that the environment is the same.
 const Registered kRunCache({"run_cache",
