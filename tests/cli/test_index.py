@@ -567,7 +567,7 @@ def test_what_is_not_of_the_object_as_it_is_is_not_read(beside, change):
 
 def test_facts_beside_an_object_have_no_name_of_their_own(beside):
     beside.sh("mkdir sub && cp a.cpp sub/d.cpp")
-    beside.sh(f'cd sub && {os.environ["ELFAUDIT"]} index -- g++ -g -c d.cpp -o d.o')
+    beside.sh('cd sub && "$ELFAUDIT" index -- g++ -g -c d.cpp -o d.o')
     result = beside.audit("check", "--facts", "a.o", "sub/d.o")
     assert re.search(r"sub/d\.o +\.data", result.out) and "sub/d.cpp:1" in result.out and result.out == beside.audit("check", "a.o", "sub/d.o").out, result
 
@@ -589,7 +589,7 @@ def test_a_command_that_makes_no_object_is_run_as_it_is(lab, command, code):
     for name in "ab":
         lab.write(f"{name}.cpp", f"int {name};")
     lab.cc("a.o", "int a;", "g++ -fPIC")
-    result = lab.sh(f'{os.environ["ELFAUDIT"]} index -- {command}', check=False)
+    result = lab.sh(f'"$ELFAUDIT" index -- {command}', check=False)
     assert result.code == code and not list(lab.path.glob("*.facts")), result
 
 
