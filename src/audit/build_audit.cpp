@@ -36,8 +36,9 @@ class SharedInputs {
         to_read.inputs.push_back({input.path, input.path});
         to_read.inputs.back().binary = input.binary;
         to_read.inputs.back().just_symbols = input.just_symbols;
+        if (!input.facts_beside) continue;
         to_read.inputs.back().facts = input.facts;
-        to_read.inputs.back().facts_beside = input.facts_beside;
+        to_read.inputs.back().facts_beside = true;
       }
     }
   }

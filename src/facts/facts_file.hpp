@@ -163,8 +163,8 @@ InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = 
 Outlines read_outlines(const std::string& path, const PackedFacts* packed = nullptr);
 
 // --- Facts beside their object, which take its place while it is there as it was. They have its time of modification,
-// and were changed after it: whatever has written, replaced or renamed the object since has given it a later ctime, which
-// no one can set, and facts that were copied from elsewhere have another mtime. So nobody has to read the object.
+// and were changed after it: whatever writes, replaces or renames the object gives it a later ctime, which can't be set,
+// and facts that were copied from elsewhere have another mtime. So the object need not be read to know.
 
 /// OBJECT.facts
 std::string facts_beside(const std::string& object);

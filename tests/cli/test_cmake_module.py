@@ -107,6 +107,8 @@ def test_index_has_the_audit_read_facts(package, generator):
     assert re.search(r"elfaudit index -- \S*env \S*c\+\+ ", result.out) and "link --facts --gate -- " in result.out, result
     objects = sorted((package.path / "b/CMakeFiles/t.dir").glob("*.cpp.o"))
     assert len(objects) == 2 and all(pathlib.Path(f"{one}.facts").exists() for one in objects), objects
+    of_objects = package.audit("check", "-p", "b").out
+    assert "state is defined twice" in of_objects and package.audit("check", "--facts", "-p", "b").out == of_objects
     before = {one: one.stat().st_mtime_ns for one in objects}
     package.write("b.cpp", "int g() { return 0; }")
     package.sh("cmake --build b 2>&1")

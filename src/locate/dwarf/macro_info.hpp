@@ -167,7 +167,7 @@ class MacroInfo {
  public:
   /// `unit`: Located::unit, the compilation that is asked about; without it all of the object's are read, of which only
   /// objects made by `ld -r` and linked files have several. `folder`: where paths are shown from, as display_path() takes
-  /// it. Nothing, and why, when there is no macro info; never throws.
+  /// it. Returns nothing when macro info is missing, and says why in `why_not`; never throws.
   static std::optional<MacroInfo> read(const Origin& origin, std::optional<std::size_t> unit, std::string& why_not,
                                        const DebugRoots& roots = {}, std::string folder = working_directory());
   MacroInfo(MacroInfo&&) noexcept;
