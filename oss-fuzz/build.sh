@@ -1,7 +1,7 @@
 #!/bin/bash -eu
 # What OSS-Fuzz runs: its compilers, flags and engine come in CC, CXX, CXXFLAGS and LIB_FUZZING_ENGINE.
 build=$WORK/elfaudit
-cmake -S "$SRC/elfaudit" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DELFAUDIT_FUZZ=ON -DELFAUDIT_UNIT_TESTS=OFF \
+cmake -S "$SRC/elfaudit" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DELFAUDIT_FUZZ=ON \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DELFAUDIT_FUZZ_ENGINE="$LIB_FUZZING_ENGINE"
 cmake --build "$build" --target elfaudit_fuzz elfaudit_fuzz_replay
 replay=$build/tests/fuzz/elfaudit_fuzz_replay

@@ -15,14 +15,9 @@ import re
 import shlex
 import shutil
 import subprocess
-import zlib
 
 import pytest
 
-import compiled
-import fork_server
-
-EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # case of a table is run, see some_of
 SOURCE_DIR = pathlib.Path(os.environ.get("ELFAUDIT_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 
 # Where scripts/setup puts the programs that it has from pip.
@@ -31,26 +26,23 @@ TOOLS = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".ca
 # Messages of the tools are compared, so they must not be translated or coloured.
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": f"{os.environ.get('PATH', os.defpath)}:{TOOLS}"}
 
-# With large pages, if only they are asked for, nvcc takes a tenth less time and clang a twentieth.
-COMPILING = {**ENVIRONMENT, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-
 # Which extension makes a compiler take a source for what it is.
 EXTENSIONS = {"gcc": ".c", "cc": ".c", "clang": ".c", "g++": ".cpp", "c++": ".cpp", "clang++": ".cpp", "nvcc": ".cu", "as": ".s"}
 
 
-# `check` of plain files reads in full only what a first look can't rule out, and of a link command only the members of
-# archives that the link takes; with --undefined everything. With this set, every test that could tell the difference looks
-# for one.
-BOTH_WAYS = os.environ.get("BOTH_WAYS", "") != ""
-OTHER_WAYS = {"-p", "--fix", "--undefined", "--write-baseline", "--stats", "--quiet", "--cache", "--help", "--dump-config", "html"}
+def campaign(usual):
+    """Returns how many random cases a test tries: `usual`, times CAMPAIGN where that is set (scripts/test --nightly)."""
+    return usual * int(os.environ.get("CAMPAIGN", "1"))
 
 
-def may_be_skimmed(command):
-    options, line = command[1:], []
-    if "--" in command:
-        options, line = command[1 : command.index("--")], command[command.index("--") + 1 :]
-    skimmed = options[:1] == ["check"] and not OTHER_WAYS & set(options) and not any("=" in word for word in options[1:])
-    return skimmed and ("--" not in command or any(word.endswith(".a") or word.startswith("-l") for word in line))
+def campaign_seed(usual):
+    """Returns the seed of a test's random cases: `usual`, plus CAMPAIGN_SEED where that is set, to try other cases."""
+    return usual + int(os.environ.get("CAMPAIGN_SEED", "0"))
+
+
+def sampled(cases, one_in):
+    """The parameters of a long table: one case in `one_in` is in the fast lane, the others are marked `deep`."""
+    return [pytest.param(case, marks=pytest.mark.deep if i % one_in else ()) for i, case in enumerate(cases)]
 
 
 def without_undefined(report):
@@ -58,14 +50,6 @@ def without_undefined(report):
     report = "".join(line for line in report.splitlines(True) if not line.startswith("undefined: "))
     report = re.sub(r'^  "undefined": \[(\n    .*)*\s*\],\n', '  "undefined": [],\n', report, flags=re.M)
     return re.sub(r"; (\d+ symbols? undefined,|undefined symbols) not judged[^;\n]*", "", report)
-
-
-def some_of(cases):
-    """All of them, or where EVERY_NTH_CASE says so one in so many, at least one: which ones hangs on the words of each, so
-    that of a product of linkers and options all are met."""
-    cases = list(cases)
-    chosen = [case for case in cases if zlib.crc32(repr(case).encode()) % EVERY_NTH == 0]
-    return chosen or cases[:1]
 
 
 # What a command has where a shell does more with it than split it into words.
@@ -118,8 +102,6 @@ class Result:
 
 def finished(command, folder, text=None, environment=ENVIRONMENT):
     """What a command, a list of words, left behind that ran in a folder and was given a text to read."""
-    if text is None and (forked := fork_server.run(command, folder, COMPILING)):
-        return Result(*forked)
     given = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", **given)
     return Result(done.returncode, done.stdout, done.stderr)
@@ -158,7 +140,7 @@ class Lab:
         """Compiles source text to the object `output` with a compiler command ("g++ -g -fPIC") and returns its name."""
         compiler = re.sub(r"-\d+$", "", pathlib.Path(shlex.split(command)[0]).name).split("-")[-1]
         name = self.write(str(pathlib.Path(output).with_suffix("")) + EXTENSIONS[compiler], source)
-        self.sh(f"{command} {'' if compiler == 'as' else '-c'} {shlex.quote(name)} -o {shlex.quote(output)}", check, (name, source))
+        self.sh(f"{command} {'' if compiler == 'as' else '-c'} {shlex.quote(name)} -o {shlex.quote(output)}", check)
         return output
 
     def ar(self, archive, *members):
@@ -168,11 +150,9 @@ class Lab:
         self.sh(shlex.join(["gcc-ar", "rcD", archive, *members]))
         return archive
 
-    def sh(self, command, check=True, source=None):
+    def sh(self, command, check=True):
         """Runs a shell command; one that fails fails the test unless `check` is off."""
-        environment = COMPILING if compiled.outputs_of(command) else ENVIRONMENT
-        run = lambda: self._run(words_of(command) or ["bash", "-c", command], environment)  # noqa: E731
-        result = compiled.run(self.path, command, run, source)
+        result = self._run(words_of(command) or ["bash", "-c", command])
         assert result.code == 0 or not check, f"{command}\n{result}"
         return result
 
@@ -184,19 +164,7 @@ class Lab:
         result = self._run(command)
         crashed = any(words in result.err for words in ("runtime error:", "Sanitizer", "or an internal error"))
         assert result.code in (0, 1, 2) and not crashed, result
-        if BOTH_WAYS and may_be_skimmed(command) and not (self.path / ".elfaudit.toml").exists():
-            whole = self._run([*command[:2], "--undefined", *command[2:]])
-            assert (result.code, without_undefined(result.out)) == (whole.code, without_undefined(whole.out)), whole
-            self._audit_as_text(command, result)
         return result
 
-    def _audit_as_text(self, command, result):
-        """The text says nothing of what was extracted, so that names of members may be left out too."""
-        if "--" not in command or command[2:4] != ["--format", "json"] or not result.out.startswith("{"):
-            return
-        text = self._run([*command[:2], *command[4:]])
-        messages = {finding["message"] for finding in result.json()["findings"]}
-        assert text.code == result.code and all(message in text.out for message in messages), text
-
-    def _run(self, command, environment=ENVIRONMENT):
-        return finished(command, self.path, environment=environment)
+    def _run(self, command):
+        return finished(command, self.path)

@@ -1,6 +1,5 @@
 """check -p: the links of a build folder, from build.ninja and from what CMake leaves for make."""
 
-import json
 
 import pytest
 
@@ -283,6 +282,7 @@ def cmake(lab, request):
     return lab
 
 
+@pytest.mark.deep
 def test_cmake_targets(cmake):
     result = cmake.audit("check", "-p", "b")
     assert result.code == 1 and result.out.count("is defined twice") == 1, result

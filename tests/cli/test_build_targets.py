@@ -31,6 +31,7 @@ BUILDS = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("generator, kind", [("Ninja", kind) for kind in BUILDS] + [("Unix Makefiles", kind) for kind in ("library", "wrong order")])
 def test_a_target_of_the_build(lab, generator, kind):
     targets, cause, fix = BUILDS[kind]

@@ -1,7 +1,6 @@
 """The check command as a person at a terminal or a CI job meets it."""
 
 import json
-import pathlib
 import re
 
 import pytest

@@ -1,7 +1,6 @@
 """elfaudit list closure, held against the real dynamic loader: the same files, and the same ones missing."""
 
 import json
-import os
 import pathlib
 import random
 import re
@@ -10,11 +9,10 @@ import subprocess
 import jsonschema
 import pytest
 
-from elfaudit_test import SOURCE_DIR, need
+from elfaudit_test import SOURCE_DIR, campaign, campaign_seed, need
 
 need("g++")
 LOADER = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
-HOW_MANY = int(os.environ.get("CLOSURES", "150"))  # of this machine's files; 0: all
 
 
 def rows(lab, *words):
@@ -169,8 +167,7 @@ def dynamic_files():
 @pytest.mark.skipif(not LOADER.exists(), reason="needs glibc's loader for x86-64")
 def test_same_as_the_loader(lab):
     files = dynamic_files()
-    if HOW_MANY:
-        files = sorted(random.Random(1).sample(files, min(HOW_MANY, len(files))))
+    files = sorted(random.Random(campaign_seed(1)).sample(files, min(campaign(150), len(files))))
     expected = {path: loaders_answer(path) for path in files}
     files = [path for path in files if expected[path] is not None]
     ours = {path: set() for path in files}

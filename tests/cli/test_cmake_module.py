@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from elfaudit_test import SOURCE_DIR, need
+from elfaudit_test import need
 
 need("cmake", "ninja", "make", "g++")
 GENERATORS = ["Ninja", "Unix Makefiles"]
@@ -78,6 +78,7 @@ def test_options(package):
     assert "link --gate --severity gpu-arch-missing=off --fail-on warning --gpu-arch 8.0,9.0a+PTX -- /" in result.out, result
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_what_can_not_be_read_and_wrong_options_stop_the_link(package, generator):
     package.write("libbroken.a", "!<arch>\nno header of a member, and long enough for one: 60 bytes and some more\n")
@@ -152,6 +153,7 @@ def test_wrong_use(package, call, says):
 CUDA = "set_target_properties(t PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_ARCHITECTURES 80)\nelfaudit_audit(TARGET t)\n"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_the_device_link_is_audited_before_nvlink(package, generator):
     need("nvcc")
@@ -164,6 +166,7 @@ def test_the_device_link_is_audited_before_nvlink(package, generator):
     assert result.out.count("is defined twice") == 1 and "the host link of b/t would fail too: nvcc emits a host symbol" in result.out, result
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_a_clean_cuda_target(package, generator):
     need("nvcc")

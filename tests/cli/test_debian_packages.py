@@ -115,6 +115,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", [*DAMAGED, "cut", "cut-in-an-entry", "no-data", "unknown-compression", "bomb-of-an-entry"])
 def test_a_damaged_package(built, kind):
     whole = tar_of(built, FILES.items())

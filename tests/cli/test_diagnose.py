@@ -362,6 +362,7 @@ add_executable(app main.cpp other.cpp)
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
 @pytest.mark.parametrize("folder", ["build", "out/release"])
 def test_log_of_cmake_build_is_explained_from_the_source_folder(lab, generator, folder):

@@ -19,6 +19,7 @@ def plain_program():
     need_plain_program()
 
 
+@pytest.mark.deep
 def test_a_sample_of_all_faults():
     done = subprocess.run([SOURCE_DIR / "scripts" / "faults", "--sample", "200", "--signals", "1", PROGRAM], capture_output=True, text=True)
     assert done.returncode == 0 and ": 0 wrong" in done.stdout, done.stdout + done.stderr
@@ -38,6 +39,7 @@ def twice(lab):
     return lab
 
 
+@pytest.mark.deep
 def test_a_disk_that_fails_under_evidence(twice):
     """The verdict does not hang on the depfile; the report does, and says so."""
     for number in range(1, 60):

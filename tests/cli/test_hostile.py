@@ -182,6 +182,7 @@ def test_a_config_of_another_user_is_not_read_unasked(twice):
     assert twice.audit("check", "--config", ".elfaudit.toml", "a.o", "b.o").code == 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("option", ["--config", "--baseline", "--compile-commands"])
 @pytest.mark.parametrize("file", ["fifo", "/dev/zero", ".", "missing", "socket"])
 def test_what_is_named_and_cannot_be_read_is_an_error(twice, option, file):
@@ -415,6 +416,7 @@ def test_what_is_no_file_is_called_so(lab):
 # --- cost
 
 
+@pytest.mark.deep
 def test_names_that_are_parts_of_one_another(lab):
     """Thousands of names in one string table of 64 KiB are hundreds of megabytes of text: printed, not kept."""
     need_plain_program("sanitizers need all of the address space, and to be loaded first")

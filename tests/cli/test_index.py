@@ -200,6 +200,7 @@ def without_honest_notes(report):
     return report
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold"])
 def test_a_link_of_facts_alone_is_judged_as_that_of_the_objects(lab, linker):
     if shutil.which("ld." + linker) is None and shutil.which(linker) is None:
@@ -298,6 +299,7 @@ def test_facts_are_small(tree):
     assert (tree.path / "c.o.facts").stat().st_size < (tree.path / "c.o").stat().st_size / 10
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "damage, words",
     [
@@ -397,12 +399,14 @@ def pack(lab, *objects, name="all.facts"):
     return name
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("line", [line for line in LINES if len(set(line)) == len(line) > 1], ids=" ".join)
 def test_a_pack_gives_the_report_of_its_objects(tree, line):
     options, objects = [word for word in line if "." not in word], [word for word in line if "." in word]
     assert reports(tree, *options, pack(tree, *objects)) == reports(tree, *line)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("command", [[], ["--", "g++", "-shared", "-o", "x.so"], ["--", "g++", "-Wl,--gc-sections", "-o", "x"]], ids=" ".join)
 def test_a_pack_stands_at_its_place(tree, command):
     tree.cc("main.o", "int c();\nint main() { return c(); }\n", "g++ -g")
@@ -428,6 +432,7 @@ def test_a_pack_of_objects_that_are_gone(tree):
     assert [re.sub(r"all\.facts", "FACTS", str(report)) for report in packed] == one_name
 
 
+@pytest.mark.deep
 def test_facts_are_kept_only_where_names_collide(lab):
     """Of the others a hash a name: what a pack of many objects takes grows little with them."""
     need_plain_program("AddressSanitizer keeps what is freed for a while")
@@ -472,6 +477,7 @@ def test_a_pack_is_whole_or_not_written(tree):
     assert result.code == 2 and "ab.facts: is a facts file of several objects" in result.err, result
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "damage, words",
     [
@@ -500,6 +506,7 @@ def flipped(data, at):
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
+@pytest.mark.deep
 def test_a_pack_that_was_made_anew_is_noticed_by_the_cache(tree):
     name = pack(tree, "a.o", "b.o")
     make_old(tree, *os.listdir(tree.path))
@@ -544,6 +551,7 @@ def test_of_an_object_that_is_as_it_was_the_facts_are_read(beside, line):
     assert beside.audit("explain", "other", "--facts", *line).code == 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "change",
     [
@@ -626,6 +634,7 @@ CACHED = ["--cache", "cache", "--enable", "header-definition"]
 LINE = ["a.o", "b.o", "c.o", "d.o"]
 
 
+@pytest.mark.deep
 def test_the_cache_changes_no_report(tree):
     expected = reports(tree, "--enable", "header-definition", *LINE)
     assert reports(tree, *CACHED, *LINE) == expected
@@ -638,6 +647,7 @@ def test_the_cache_changes_no_report(tree):
     assert reports(tree, *CACHED, "libab.a", "d.o")[1:] == reports(tree, "--enable", "header-definition", "libab.a", "d.o")[1:]
 
 
+@pytest.mark.deep
 def test_the_second_run_does_not_open_debug_info(tree):
     """What is only in the cache shows that the cache was asked: the objects' debug info is gone, their names are not."""
     make_old(tree, "d.o")
@@ -650,6 +660,7 @@ def test_the_second_run_does_not_open_debug_info(tree):
     assert len(entries(tree)) == 2
 
 
+@pytest.mark.deep
 def test_a_changed_object_is_noticed(tree):
     tree.audit("check", *CACHED, *LINE)
     make_old(tree, *LINE)
@@ -663,6 +674,7 @@ def test_a_changed_object_is_noticed(tree):
     assert "d.hpp:2" in result.out and "d.hpp:1" not in result.out, result
 
 
+@pytest.mark.deep
 def test_damaged_entries_are_made_anew(tree):
     expected = reports(tree, *CACHED, *LINE)
     make_old(tree, *LINE)
@@ -684,6 +696,7 @@ def test_damaged_entries_are_made_anew(tree):
         assert [path.read_bytes() for path in files] == whole
 
 
+@pytest.mark.deep
 def test_entries_under_another_name_are_not_believed(tree):
     expected = reports(tree, *CACHED, *LINE)
     make_old(tree, *LINE)
@@ -716,6 +729,7 @@ def test_many_writers_at_once(tree):
     assert not [path for path in (tree.path / "cache").rglob("*.tmp")]
 
 
+@pytest.mark.deep
 def test_writers_that_are_killed_leave_no_wrong_answer(tree):
     expected = tree.audit("check", "--enable", "header-definition", *LINE).out
     command = [os.environ["ELFAUDIT"], "check", *CACHED, *LINE]

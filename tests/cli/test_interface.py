@@ -142,6 +142,7 @@ def test_fish_completion(lab):
     assert "--color" not in complete("elfaudit check -- g++ --co")
 
 
+@pytest.mark.deep
 def test_zsh_completion(lab):
     need("zsh")
     script = generated(lab, "zsh", "_elfaudit")

@@ -9,6 +9,7 @@ import pytest
 from elfaudit_test import ENVIRONMENT, limit, need, need_plain_program
 
 need("g++")
+pytestmark = pytest.mark.nightly
 
 
 def test_libraries_that_a_program_loads(lab):

@@ -186,6 +186,7 @@ def wheel_tags(lab, n):
     return ["check", "download"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name, made, first, says",
     [
@@ -253,6 +254,7 @@ def linkages(lab, n):
     return 'extern "C" {' * n + "int state;" + "}" * n + "\n"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name, made, slack, says",
     [
@@ -307,6 +309,7 @@ def test_lines_that_an_edit_moves(lab):
         assert [bool(fix.get("diff")) for fix in finding["fixes"]] == [is_offered]
 
 
+@pytest.mark.deep
 def test_errors_of_a_log(lab):
     for extra in (0, 1):
         lab.write("x.log", "".join(f"ld: a.o: undefined reference to `f{i}'\n" for i in range(limit("LogErrors") + extra)))
@@ -356,6 +359,7 @@ def test_the_name_of_a_member(lab):
         assert member["member"] == "n" * limit("MemberName")
 
 
+@pytest.mark.deep
 def test_a_baseline_that_is_too_large(lab):
     lab.cc("a.o", "int state;")
     lab.sh(f"truncate -s {limit('BaselineBytes') + 1} known.json")

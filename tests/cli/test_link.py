@@ -251,6 +251,7 @@ def test_linkers_and_launchers(twice):
     assert link(twice, "ld.bfd", "--version").err == ""
 
 
+@pytest.mark.deep
 def test_nvcc(lab):
     need("nvcc")
     lab.write("a.cu", "__global__ void kernel() {}\n")

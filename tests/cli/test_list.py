@@ -273,6 +273,7 @@ def mixture(lab):
     return ["folder", "missing.o", "a.o", "libx.a", "thin.a", "a.o", "libx.a"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("what", ["images", "symbols", "members", "needs"])
 def test_rows_are_those_of_the_document(lab, mixture, what):
     rows = assert_same_rows(lab, what, *mixture, code=2)
@@ -326,6 +327,7 @@ def test_names_in_rows_that_are_no_utf8(lab):
     assert [row["path"] for row in rows] == ["./a.o", "./b\ufffd\n.o"] and {row["name"] for row in rows} == {"f\ufffd\n"}
 
 
+@pytest.mark.deep
 def test_memory_of_rows_does_not_grow_with_the_files(lab):
     """With one thread: what malloc keeps for another is up to 3 MB, a third of the whole here."""
     need_plain_program("AddressSanitizer keeps what is freed for a while")

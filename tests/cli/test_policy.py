@@ -112,6 +112,7 @@ def test_never_read(twice):
     assert result.code == 0 and "excluded by --never-read: " in result.out, result
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("flags", ["", "-Wl,--gc-sections", "-shared -Wl,-z,defs"])
 @pytest.mark.parametrize("linker", ["bfd", "gold", "lld:14", "lld", "mold"])
 def test_an_archive_left_out_makes_nothing_undefined(lab, linker, flags):

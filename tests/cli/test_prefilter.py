@@ -2,17 +2,16 @@
 it looks at all symbols, else at what can collide. --undefined makes it read everything: all three, and every number of
 threads, must say the same, whatever the inputs are."""
 
-import os
 import random
 import shlex
 
 import pytest
 
-from elfaudit_test import need, without_undefined
+from elfaudit_test import campaign, need, without_undefined
 
 need("as", "ar", "objcopy")
 
-SEEDS = int(os.environ.get("CENSUS_SEEDS", "12"))
+SEEDS = campaign(2)
 
 NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
 
@@ -148,6 +147,7 @@ def test_a_group_without_the_name_that_it_bears(lab, kind):
             assert_same_link(lab, f"{linker} start.o {order}")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(-(-SEEDS // 2)))
 def test_damaged_objects(lab, seed):
     rng = random.Random(seed)

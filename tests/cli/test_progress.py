@@ -50,6 +50,7 @@ def test_a_fast_one_shows_nothing(lab):
     assert on_a_terminal(lab, ["check", "a.o"])[1] == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("change", [{"CI": "true"}, {"TERM": "dumb"}])
 def test_nothing_where_nobody_watches(lab, slow, change):
     assert on_a_terminal(lab, slow, TERMINAL | change)[1] == ""

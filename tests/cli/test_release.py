@@ -53,6 +53,7 @@ def field(lab, package, name):
     return lab.sh(f"dpkg-deb -f {package} {name}").out.strip()
 
 
+@pytest.mark.deep
 def test_files_of_the_package(lab, packages):
     files = files_of(lab, packages["elfaudit"])
     cmake = [file for file in files if "/cmake/elfaudit/" in file]
@@ -69,6 +70,7 @@ def test_files_of_the_package(lab, packages):
     ]
 
 
+@pytest.mark.deep
 def test_files_of_the_library(lab, packages):
     files = files_of(lab, packages["libelfaudit-dev"])
     headers = {file.name for file in (SOURCE_DIR / "include" / "elfaudit").glob("*.hpp")} | {"version.hpp"}
@@ -132,6 +134,7 @@ def wheel(lab):
     return "elfaudit-1-py3-none-any.whl"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("release", [archive, wheel])
 def test_the_demo_takes_a_program_that_is_built(lab, release):
     result = script(lab, "demo", release(lab))

@@ -81,6 +81,7 @@ def test_duplicate_with_its_place_and_cause(lab):
     check_every_path(lab, "a.o", "b.o")
 
 
+@pytest.mark.deep
 def test_link_command_with_archive_and_shared_object(lab):
     lab.cc("main.o", "int f(); int g(); int main() { return f() + g(); }")
     lab.ar("libf.a", lab.cc("f.o", "int f() { return 1; }"))
@@ -89,11 +90,13 @@ def test_link_command_with_archive_and_shared_object(lab):
     check_every_path(lab, "--", "g++", "main.o", "-L.", "-lf", "-lg", "-o", "app")
 
 
+@pytest.mark.deep
 def test_missing_library(lab):
     lab.cc("main.o", "int zlibVersion(); int main() { return zlibVersion(); }")
     check_every_path(lab, "--", "g++", "main.o", "-L/usr/lib/x86_64-linux-gnu", "-o", "app")
 
 
+@pytest.mark.deep
 def test_build_folder(lab):
     need("ninja")
     lab.write("a.cpp", '#include "a.h"\nint main() { return 0; }\n')

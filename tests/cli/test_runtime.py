@@ -582,6 +582,7 @@ def as_wheel(lab, requires=""):
     return wheel(lab, "pkg-1.0-cp311-cp311-linux_x86_64.whl", files, extra=requires)
 
 
+@pytest.mark.deep
 def test_a_library_is_judged_by_who_loads_it(lab):
     top = scipy_like(lab)
     lab.sh(f"python3 -c 'import ctypes; ctypes.PyDLL(\"{lab.path}/{top}\")'")
@@ -592,6 +593,7 @@ def test_a_library_is_judged_by_who_loads_it(lab):
     only(lab, "pkg.libs/libmid.so", rule="needed-not-found", severity="error")
 
 
+@pytest.mark.deep
 def test_a_runpath_is_not_inherited(lab):
     top = scipy_like(lab, "--enable-new-dtags")
     assert loads(lab, top).code != 0

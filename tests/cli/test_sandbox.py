@@ -1,7 +1,6 @@
 """An audit of files has given up what it does not need before it reads the first one."""
 
 import os
-import pathlib
 import subprocess
 
 import pytest

@@ -11,6 +11,7 @@ from elfaudit_test import ENVIRONMENT, SOURCE_DIR
 PROGRAM = os.environ.get("ELFAUDIT", "")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("folder, most", [("/usr/lib", 25), ("/usr/bin", 10)])
 def test_a_sample_of_the_machine(folder, most):
     if not any(shutil.which(reader) for reader in ("llvm-readelf", "llvm-readelf-14", "llvm-readelf-19")) or shutil.which("ar") is None:

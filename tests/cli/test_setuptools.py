@@ -65,6 +65,7 @@ def test_a_clean_extension_is_built_and_can_be_imported(lab):
     assert lab.sh(f"{python_with_setuptools()} -c 'import demo'").code == 0
 
 
+@pytest.mark.deep
 def test_a_name_that_the_import_will_miss(lab):
     """The linker lets it pass, since the interpreter could have it. Python's own names and libm's, it has."""
     result = build(extension(lab, 'int nope(); extern "C" double sin(double); int call() { return nope() + int(sin(1)); }', ""))
@@ -111,6 +112,7 @@ def test_options_of_the_code_and_of_the_environment(lab):
     assert "warning: state is defined twice" in result.out and "multiple definition" not in result.out, result
 
 
+@pytest.mark.deep
 def test_what_stopped_the_audit_is_said(lab):
     """Exit code 2 may stand behind findings: the words hold for both."""
     linked = SETUP.replace('["-g"]', '["-g"], extra_link_args=["libbroken.a"]')
@@ -127,6 +129,7 @@ def test_a_missing_program_is_said(lab):
     assert result.code != 0 and "the elfaudit program is not installed" in result.out, result
 
 
+@pytest.mark.deep
 def test_the_launcher_form(lab):
     """The environment alone: setup.py is as it was. In front of C++ links setuptools puts CXX, whatever LDSHARED says."""
     setup = SETUP.replace("import elfaudit\n", "").replace(',\n      cmdclass={"build_ext": elfaudit.audited(build_ext)}', "")

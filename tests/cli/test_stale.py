@@ -207,6 +207,7 @@ GENERATORS = pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
 WAYS = pytest.mark.parametrize("way", [["-p", "b"], LINE, ["b/CMakeFiles/m.dir/m.cpp.o", "b/libl.a"]])
 
 
+@pytest.mark.deep
 @GENERATORS
 @WAYS
 def test_archive_is_older_than_its_object(lab, generator, way):
@@ -225,6 +226,7 @@ def test_archive_is_older_than_its_object(lab, generator, way):
     assert stale(lab, *way) == []
 
 
+@pytest.mark.deep
 @GENERATORS
 @WAYS
 def test_header_is_newer_than_the_object_in_an_archive(lab, generator, way):
@@ -247,6 +249,7 @@ def test_member_differs_from_an_older_object(lab):
     assert finding["message"] == "b/libl.a(l.cpp.o) differs from b/CMakeFiles/l.dir/l.cpp.o, which it was made from"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("later", [
     "touch b/CMakeFiles/l.dir/l.cpp.o",                                             # newer, and equal
     "strip -g b/libl.a",                                                            # without its debug info

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from elfaudit_test import SOURCE_DIR, need
-from elfaudit_wheels import errors, module, wheel
+from elfaudit_wheels import module, wheel
 
 need("cc", "g++", "ar")
 

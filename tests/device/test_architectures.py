@@ -31,6 +31,7 @@ def bench(tmp_path_factory):
     return lab
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "arch, first, second, expected",
     [
@@ -70,6 +71,7 @@ def archs(result):
     return [f["archs"] for f in result.json()["findings"] if f["rule"] in RULES]
 
 
+@pytest.mark.deep
 def test_every_architecture_that_is_there(bench):
     bench.sh("cp c80c90.o other.o")
     theirs, result = elfaudit(bench, ["c80c90.o", "other.o"])

@@ -67,6 +67,7 @@ def sorts(problems, other=()):
     return found - {"mismatch"} if "duplicate" in found else found
 
 
+@pytest.mark.deep
 def test_pairs_are_judged_as_nvlink_judges_them(compiled):
     names = [kind.replace(" ", "-") for kind in KINDS]
     pairs = [(a + "A", b + "B") for a in names for b in names]

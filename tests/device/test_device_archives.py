@@ -42,6 +42,7 @@ def bench(tmp_path_factory):
     return lab
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "words, expected",
     [

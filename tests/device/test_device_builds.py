@@ -6,6 +6,8 @@ from elfaudit_test import need
 
 need("nvcc", "nvlink", "ninja", "g++")
 
+pytestmark = pytest.mark.deep
+
 NINJA = """
 rule cu
   command = nvcc -w -rdc=true -arch=sm_80 -c $in -o $out

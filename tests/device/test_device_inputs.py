@@ -7,6 +7,8 @@ from nvlink import agree, compile_all
 
 need("nvcc", "nvlink", "ld.bfd")
 
+pytestmark = pytest.mark.deep
+
 SOURCES = {
     "a": "__device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
     "b": "__device__ int dv = 1; __global__ void kb(int* p) { *p = dv; }",

@@ -11,6 +11,8 @@ from elfaudit_test import Lab, need
 from nvlink import compile_all
 
 need("nvcc", "nvlink")
+
+pytestmark = pytest.mark.deep
 TOOLKIT = pathlib.Path(shutil.which("nvcc")).resolve().parents[1]
 if not any((TOOLKIT / folder).exists() for folder in ("lib/libnvvm.so.4", "lib64/libnvvm.so.4", "nvvm/lib64/libnvvm.so.4")):
     pytest.skip("nvlink -dlto needs libnvvm", allow_module_level=True)

@@ -10,6 +10,8 @@ from nvlink import agree, compile_all
 
 need("nvcc", "nvlink")
 
+pytestmark = pytest.mark.deep
+
 UND = '#include <new>\nextern "C" __device__ int und(int); extern __device__ int uv; typedef int (*function)(int);\n'
 SOURCES = {
     "kernel": ("__global__ void k(int* p) { *p = und(1); }", {"undefined und"}),

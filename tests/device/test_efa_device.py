@@ -94,6 +94,7 @@ def test_nvlink_agrees(lab):
     hold_against_nvlink(lab, PREBUILT)
 
 
+@pytest.mark.deep
 def test_rebuilt_objects_are_the_same_story(lab):
     need("nvcc", "nvlink")
     fresh = lab.path / "fresh folder"
@@ -108,6 +109,7 @@ def test_rebuilt_objects_are_the_same_story(lab):
         assert ours[0] == ours[1]
 
 
+@pytest.mark.deep
 def test_inline_is_the_other_way_to_mend_it(lab):
     need("nvcc", "nvlink")
     header = (EXAMPLE / "csrc" / "kernels" / "efa_state.cuh").read_text()

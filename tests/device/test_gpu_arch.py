@@ -8,6 +8,8 @@ from elfaudit_test import Lab, need
 
 need("nvcc")
 
+pytestmark = pytest.mark.deep
+
 KERNEL = '#include "scale.h"\n__global__ void k(float* x) { *x = scale(*x); }\n'
 HEADER = "__device__ inline float scale(float x) { return 2 * x; }\n"
 GENCODE = "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_100,code=[sm_100,compute_100]"

@@ -84,6 +84,7 @@ def pair_names():
     return pairs if ALL else pairs[::11]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("code, container", [("bc", "o"), ("elf", "offload")])
 def test_pairs_are_judged_as_lld_judges_them(compiled, code, container):
     differing = []
@@ -140,6 +141,7 @@ inline __device__ void atomicAdd(int* p, int x) { __atomic_fetch_add(p, x, __ATO
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("version, flags, link_flags", [("19", "-O3", ""), ("19", "-g", ""), ("19", "-O0", "-O0"), ("14", "-O0", "-O0"), ("14", "-O3 -g", "")])
 def test_what_is_undefined_where_lld_says_so(lab, version, flags, link_flags):
     need(f"clang++-{version}")

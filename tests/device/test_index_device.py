@@ -6,6 +6,8 @@ from elfaudit_test import need
 
 need("nvcc", "g++")
 
+pytestmark = pytest.mark.deep
+
 SOURCE = """
 __device__ int shared_state = 1;
 __constant__ float table[4];

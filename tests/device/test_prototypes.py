@@ -7,6 +7,8 @@ from nvlink import agree, compile_all
 
 need("nvcc", "nvlink")
 
+pytestmark = pytest.mark.deep
+
 DEFINED = 'extern "C" __device__ __noinline__ int f(int x) { return x; }'
 ADDRESS = '__device__ int (*pointer)(int) = f;'
 SOURCES = {

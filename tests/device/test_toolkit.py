@@ -78,6 +78,7 @@ def of_device(document):
     return [f for f in document["findings"] if f["rule"].startswith("device-") or f["rule"] == "split-state"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", SHARED)
 def test_images_of_shared_library(lab, name):
     need("readelf")

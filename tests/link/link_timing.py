@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from linker_verdicts import ENVIRONMENT, PROGRAMS
+from linker_verdicts import ENVIRONMENT
 
 
 @dataclasses.dataclass

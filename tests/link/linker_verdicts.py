@@ -13,7 +13,6 @@ import signal
 import subprocess
 import tempfile
 
-import fork_server
 
 PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
 WITH_GOLD = {**PROGRAMS, "gold": "ld.gold"}
@@ -121,11 +120,6 @@ class Messages:
 def run(words, folder, limit=30):
     """mold 1.10 works in a child of its own and hangs there in one of ten links about versions: the whole group ends
     with it."""
-    try:
-        if forked := fork_server.run(words, folder, ENVIRONMENT, limit):
-            return Messages(*forked[:2]), forked[2]
-    except subprocess.TimeoutExpired:
-        raise Undecided(f"no answer in {limit} seconds") from None
     process = subprocess.Popen(
         words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         errors="replace", start_new_session=True,

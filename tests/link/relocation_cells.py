@@ -139,17 +139,6 @@ def random_cell(rnd, machine):
     return Cell(machine, relocation, symbol, section, output, rnd.choice(OPTIONS[output]))
 
 
-def all_cells(machine):
-    """All that random_cell makes, some 13,000."""
-    plain, tls = RELOCATIONS[machine]
-    return [Cell(machine, relocation, symbol, section, output, option)
-            for relocation, (_, data) in {**plain, **tls}.items()
-            for symbol in SYMBOLS if symbol.startswith("tls") == (relocation in tls)
-            for section in (SECTIONS if data else ["text"])
-            for output in OUTPUTS if output != "static-pie" or not SYMBOLS[symbol][2]
-            for option in dict.fromkeys(OPTIONS[output])]
-
-
 def sources(cells):
     """What has to be assembled: file name without ".s" -> text."""
     made = {}

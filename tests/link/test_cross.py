@@ -8,7 +8,7 @@ import pytest
 
 import cross_links
 from cross_links import driver
-from elfaudit_test import Lab, need, some_of
+from elfaudit_test import Lab, need
 
 TARGETS = {
     "aarch64-linux-gnu": "8",
@@ -76,11 +76,12 @@ def audit(lab, command):
     return lab.audit("check", "--format", "json", "--", *command.split())
 
 
+@pytest.mark.deep
 @every_target
 def test_what_links_passes(benches, target, linker):
     lab = benches(target)
     judged = 0
-    for words in some_of(LINKS):
+    for words in LINKS:
         command = f"{driver(target, linker)} {words} -o out"
         real = lab.sh(command, check=False)
         if real.code != 0:  # a start file that the cross C library lacks, a relocation that lld 14 does not know
@@ -92,6 +93,7 @@ def test_what_links_passes(benches, target, linker):
     assert judged > 0, "the linker made none of the links"
 
 
+@pytest.mark.deep
 @every_target
 @pytest.mark.parametrize("output", ["-no-pie", "-pie", "-shared -Wl,-z,defs", "-static"])
 def test_the_names_that_the_linker_defines(benches, target, linker, output):
@@ -137,6 +139,7 @@ int main(void) { return table[0](); }
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("first, undefined", [("kept", []), ("calls", ["nowhere"]), ("kept, dead", ["nowhere"])])
 @pytest.mark.parametrize("flags", ["-O0", "-O1 -ffunction-sections -fPIC"])
@@ -178,6 +181,7 @@ def test_the_call_for_thread_local_variables(lab, target):
         assert set(audit(lab, command).json()["undefined"]) == theirs, command
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target, linker", cross_links.targets_and_linkers())
 def test_the_call_for_a_variable_that_nothing_defines(lab, target, linker):
     """It stays for lld and mold, and for GNU ld on 64-bit PowerPC."""
@@ -189,6 +193,7 @@ def test_the_call_for_a_variable_that_nothing_defines(lab, target, linker):
     assert set(audit(lab, command).json()["undefined"]) == theirs, command
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["lld14", "lld19"])
 @pytest.mark.parametrize("flags", ["", "-static", "-nostdlib -e main", "-r -nostdlib", "-shared", "-Wl,--noinhibit-exec", "-Wl,--gc-sections"])
 def test_padding_that_the_linker_is_to_delete(lab, linker, flags):
@@ -204,6 +209,7 @@ def test_padding_that_the_linker_is_to_delete(lab, linker, flags):
     assert errors == ({"relocation-not-pic"} if theirs.code else set()), theirs
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19", "mold"])
 @pytest.mark.parametrize("flags", ["-mcmodel=large", "-fno-plt", "-mlongcall", "-mcpu=power10", "-mcpu=power10 -fno-plt", "-mcpu=power10 -ftls-model=local-exec", ""])
 def test_relocations_that_compilers_emit_and_linkers_do_not_know(lab, linker, flags):

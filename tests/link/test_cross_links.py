@@ -1,18 +1,19 @@
 """Random links of compiled C and C++ for every machine that has a cross compiler here, each held against the target's own GNU
-ld, and against lld and mold where they link for it. CROSS_LINKS=100 tries more of them, CROSS_SEED=1000 others."""
+ld, and against lld and mold where they link for it."""
 
 import functools
-import os
 import re
 
 import pytest
 
 import cross_links
-from elfaudit_test import Lab
+from elfaudit_test import Lab, campaign, campaign_seed
 from linkers import UNDEFINED
 
-LINKS = int(os.environ.get("CROSS_LINKS", "10"))  # for each target and GNU ld; they take a few seconds
-FIRST = int(os.environ.get("CROSS_SEED", "0"))
+pytestmark = pytest.mark.deep
+
+LINKS = campaign(3)  # for each target and GNU ld
+FIRST = campaign_seed(0)
 POOL = 12  # objects, for ten links
 # It breaks down, or ends before it has named all, or any.
 BROKEN = re.compile(r"ld terminated with signal|internal error|assertion fail")

@@ -3,7 +3,7 @@ brought, or removed by --gc-sections. A compiler makes them where two compilers 
 
 import pytest
 
-from elfaudit_test import Lab, need, some_of
+from elfaudit_test import Lab, need
 from linkers import ASSEMBLER, PROGRAMS, every_linker_and_gold
 
 need("as", "ar", "ld.bfd")
@@ -63,11 +63,12 @@ def verdicts(bench, linker, words):
     return theirs.code != 0, ours.code != 0, rules, theirs.err
 
 
+@pytest.mark.deep
 @every_linker_and_gold
 @pytest.mark.parametrize("options", OPTIONS)
 def test_as_the_linker(bench, linker, options):
     wrong = []
-    for name in some_of(USERS):
+    for name in USERS:
         if (linker, name) == ("lld14", "old-debug"):  # not compressed, which it refuses
             continue
         if name == "stack-sizes" and linker.startswith("lld") and options in ("-r", "--noinhibit-exec"):  # a crash

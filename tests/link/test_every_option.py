@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import need, some_of
+from elfaudit_test import need
 from gnu_ld import assemble
 from linkers import PROGRAMS, differs, every_linker_and_gold
 from undefined_names import LINKERS
@@ -92,10 +92,11 @@ def bench(tmp_path_factory):
     return lab
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker, options", every_option())
 def test_every_option_of_the_help_is_known(bench, linker, options):
     wrong = []
-    for name, dashes, value in some_of(options):
+    for name, dashes, value in options:
         if name in OPENS_ITS_VALUE or name in NEEDS_COMPANY:
             continue
         for words in forms(name, dashes, value):
@@ -265,11 +266,12 @@ VALUES_TO_TRY = """
 """.strip().splitlines()
 
 
+@pytest.mark.deep
 @every_linker_and_gold
 def test_values_that_the_linker_does_not_take(bench, linker):
     """Those with a warning are errors under --fatal-warnings."""
     wrong = []
-    for value in some_of(VALUES_TO_TRY):
+    for value in VALUES_TO_TRY:
         for words in (value, f"--fatal-warnings {value}", f"{value} --fatal-warnings"):
             linked = bench.sh(f"{PROGRAMS[linker]} start.o {shlex.join(words.split())} -o out", check=False)
             result = bench.audit("check", "--", PROGRAMS[linker], "start.o", *words.split(), "-o", "out")
@@ -313,6 +315,7 @@ def refused_by(linker, lab, words):
     return refused
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", LINKERS)
 def test_options_of_other_linkers_are_refused(bench, linker):
     need(LINKERS[linker])
@@ -320,7 +323,7 @@ def test_options_of_other_linkers_are_refused(bench, linker):
     others = [option for other in LINKERS if shutil.which(LINKERS[other]) for option in spellings(other)]
     named = {name: value for name, _, value in others if len(name) > 2 and name not in own}
     words = sorted(f"--{name}" + ("=1" if value not in ("", "maybe") else "") for name, value in named.items())
-    words = some_of(word for word in words if not re.match("--(help|version$|target-help|print-|run|chroot|directory|mri|defsym|unresolved-symbols|lto-O|lto-CGO|end-|start-|pop-|push-)", word))
+    words = [word for word in words if not re.match("--(help|version$|target-help|print-|run|chroot|directory|mri|defsym|unresolved-symbols|lto-O|lto-CGO|end-|start-|pop-|push-)", word)]
     document = bench.audit("check", "--format", "json", "--", LINKERS[linker], "start.o", *words, "-o", "out").json()
     ours = set(document["options_not_understood"])
     theirs = refused_by(linker, bench, words)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elfaudit_test import Lab, need, some_of
+from elfaudit_test import Lab, need
 from linker_verdicts import WITH_GOLD
 
 need("as", "ar", "ld.bfd")
@@ -264,7 +264,7 @@ def bench(tmp_path_factory):
 def held_against(lab, program, lines):
     """The lines of which elfaudit says something else than the linker."""
     wrong = []
-    for line in some_of(line.strip() for line in lines if line.strip() and not line.strip().startswith("#")):
+    for line in (line.strip() for line in lines if line.strip() and not line.strip().startswith("#")):
         linked = lab.sh(f"{program} --fatal-warnings {line} -o out", check=False)
         result = lab.audit("check", "--format", "json", "--", program, "--fatal-warnings", *line.split(), "-o", "out")
         ours = [f for f in result.json()["findings"] if f["severity"] == "error"]
@@ -274,12 +274,14 @@ def held_against(lab, program, lines):
     return wrong
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", WITH_GOLD)
 def test_what_the_linker_refuses_is_refused(bench, linker):
     need(WITH_GOLD[linker])
     assert not (wrong := held_against(bench, WITH_GOLD[linker], LINES)), "\n".join(wrong)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["bfd", "gold", "mold"])
 def test_the_memory_of_the_output(bench, linker):
     need(WITH_GOLD[linker])
@@ -302,6 +304,7 @@ SCRIPTS = ("V1 { f1; }; V2 { f1; };", "V1 { f1; }; V2 { local: f1; };", "V1 { f1
            'V1 { extern "C++" { "f1"; }; }; V2 { extern "C++" { "f1"; }; };', "V1 { local: f1; }; V2 { local: f1; };")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["lld14", "lld19"])
 def test_names_that_a_version_script_gives_twice(bench, linker):
     need(WITH_GOLD[linker])
@@ -321,6 +324,7 @@ def test_the_finding_says_who_uses_what(bench):
     assert any("--fatal-warnings" in note and "except" in note for note in result["notes"])
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", WITH_GOLD)
 def test_two_versions_of_a_library(bench, linker):
     """GNU ld warns where a library needs libv.so.1, which is found, and the line has libv.so.2."""

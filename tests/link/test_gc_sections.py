@@ -5,7 +5,7 @@ import pytest
 from elfaudit_test import need
 import linkers
 from gnu_ld import assemble
-from undefined_names import agree
+from undefined_names import EVERY, agree
 
 need("ld.bfd", "as", "ar")
 
@@ -162,9 +162,10 @@ CASES = """
 """
 
 
+@pytest.mark.parametrize("linker", EVERY)
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
-def test_agrees_with_the_linkers(bench, words):
-    agree(bench, "--gc-sections " + words)
+def test_agrees_with_the_linkers(bench, linker, words):
+    agree(bench, linker, "--gc-sections " + words)
 
 
 ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init gone", "-u absolute", "-u alias --defsym=alias=used", "init.ld",

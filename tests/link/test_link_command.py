@@ -19,7 +19,10 @@ def project(lab):
     return lab
 
 
-@pytest.mark.parametrize("driver", ["g++", "clang++", "g++ -fuse-ld=lld", "g++ -fuse-ld=mold", "g++ -fuse-ld=gold"])
+DRIVERS = {"bfd": "g++", "clang": "clang++", "lld": "g++ -fuse-ld=lld", "mold": "g++ -fuse-ld=mold", "gold": "g++ -fuse-ld=gold"}
+
+
+@pytest.mark.parametrize("linker", DRIVERS)
 @pytest.mark.parametrize("words, code", [
     ("main.o helper.o", 0),
     ("main.o helper.o twice.o", 1),
@@ -34,12 +37,13 @@ def project(lab):
     ("-nostdlib main.o helper.o", 0),
     ("@words", 0),
 ])
-def test_same_verdict_as_the_driver(project, driver, words, code):
+def test_same_verdict_as_the_driver(project, linker, words, code):
+    driver = DRIVERS[linker]
     need(driver.split()[0])
     if "-fuse-ld=" in driver:
         need("ld." + driver.split("=")[1])
     project.write("words", "main.o libhelper.a")
-    if driver == "g++ -fuse-ld=gold" and words.startswith("-nostdlib"):
+    if linker == "gold" and words.startswith("-nostdlib"):
         pytest.skip("gold 1.16 warns of a missing entry symbol and links all the same")
     link = project.sh(f"{driver} {words} -o out", check=False)
     result = project.audit("check", "--", *driver.split(), *words.split(), "-o", "out")

@@ -16,7 +16,6 @@ OBJECTS = {
     "hidden-x-mention": ".hidden x\n.section .text.unused,\"ax\"\n.quad x",
     "x": '.globl x\n.section .data.x,"aw"\nx: .quad 0',
     "hidden-x": '.globl x\n.hidden x\n.section .data.x,"aw"\nx: .quad 0',
-    "excluded-x": '.globl x\n.section .data.x,"awe"\nx: .quad 0',
     "refers-x": ".data\n.quad x",
     "refers-real-x": ".data\n.quad __real_x",
     "refers-bounds": ".data\n.quad __start_here",

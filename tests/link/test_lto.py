@@ -1,5 +1,5 @@
 """Objects that hold code for link-time optimisation, GCC's and LLVM's: their tables of symbols against gcc-nm and llvm-nm, and
-links of them against every linker with its plugin. LTO_LINKS=300 makes more random ones, and all pairs."""
+links of them against every linker with its plugin."""
 
 import concurrent.futures
 import os
@@ -9,12 +9,12 @@ import shutil
 
 import pytest
 
-from elfaudit_test import EVERY_NTH, Lab, need
+from elfaudit_test import campaign, need
 
 need("gcc", "g++", "gcc-nm", "ld.bfd")
 
-LINKS = int(os.environ.get("LTO_LINKS", "5"))  # random ones, of each linker
-EVERY = 1 if "LTO_LINKS" in os.environ else max(EVERY_NTH, 3)  # pair
+LINKS = campaign(2)  # random ones, of each linker
+EVERY = max(5 // campaign(1), 1)  # pair of definitions
 
 # The driver that links, its option, and what else must be installed.
 LINKERS = {
@@ -62,6 +62,7 @@ def kind_of(letter):
     return {"U": "undefined", "w": "weak undefined", "v": "weak undefined", "C": "common"}.get(letter, "weak" if letter in "WVu" else "strong")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_tables_are_what_nm_prints(lab, compiler):
     driver, *flags = compiler.split()
@@ -111,6 +112,7 @@ def judged(lab, command):
     return (real.code != 0, twice), (ours.code != 0, {one["symbol"] for one in ours.json()["duplicates"]}), text
 
 
+@pytest.mark.deep
 @EVERY_LINKER
 def test_every_pair(lab, linker):
     driver, option, _ = LINKERS[linker]
@@ -165,6 +167,7 @@ def test_a_hidden_definition_that_a_library_needs(lab, linker):
         assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
 
 
+@pytest.mark.deep
 @EVERY_LINKER
 def test_a_library_before_the_object_that_needs_it(lab, linker):
     """GNU ld looks through what is behind the first bytecode again."""
@@ -235,6 +238,7 @@ def random_link(lab, linker, seed):
     return f"{driver} {option} -flto -O1 {seed}_main.o {' '.join(words)} {seed}_rest.o -o {seed}.out"
 
 
+@pytest.mark.deep
 @EVERY_LINKER
 def test_random_links(lab, linker):
     def compare(seed):
@@ -385,7 +389,7 @@ def test_what_bytecode_uses_is_kept(lab):
     assert lab.audit("check", "--", *command.split()).code == 1
 
 
-@pytest.mark.parametrize("cut", range(0, 3000, 97 * EVERY_NTH))
+@pytest.mark.parametrize("cut", range(0, 3000, 485 // campaign(1)))
 def test_damaged_bytecode_is_an_error_or_read(lab, cut):
     """Whatever is cut off or overwritten, the file is named, and what is unread is no success."""
     for compiler in ["gcc -flto"] + (["clang -flto"] if shutil.which("clang") else []):

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 
+import pytest
+
 from elfaudit_test import SOURCE_DIR, need
 
 EXAMPLE = SOURCE_DIR / "testdata" / "nvshmem-host"
@@ -92,6 +94,7 @@ def defined_globals(file):
     return sizes
 
 
+@pytest.mark.deep
 def test_rebuilt_objects_have_the_same_symbols(lab):
     need("nvcc", "g++")
     fresh = lab.path / "fresh folder"

@@ -4,7 +4,7 @@ another machine, and what is missing altogether. Every line is linked by each in
 import pytest
 
 from elfaudit_test import need
-from linkers import agree, assemble, assemble_all, differs, every_linker_and_gold
+from linkers import agree, assemble_all, differs, every_linker_and_gold
 
 need("ld.bfd", "as", "ar")
 

@@ -3,6 +3,8 @@
 import pytest
 from elfaudit_test import SOURCE_DIR
 
+pytestmark = pytest.mark.deep
+
 
 def test_published_releases(lab):
     result = lab.sh(f"'{SOURCE_DIR}/scripts/real-nvshmem'", check=False)

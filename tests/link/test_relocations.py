@@ -1,6 +1,4 @@
-"""relocation-not-pic against the linkers: random relocations in assembly, and code of compilers, on x86-64 and aarch64.
-RELOCATION_CELLS says how many of the former there are for each machine, RELOCATION_SEED of which seed; RELOCATION_CELLS=all
-tries every one, in two minutes for each linker."""
+"""relocation-not-pic against the linkers: random relocations in assembly, and code of compilers, on x86-64 and aarch64."""
 
 import collections
 import concurrent.futures
@@ -13,14 +11,13 @@ import shutil
 
 import pytest
 
-from elfaudit_test import Lab, need
-from relocation_cells import ASSEMBLER, LINKERS, Cell, all_cells, build, random_cell, refuses, words
+from elfaudit_test import Lab, campaign, campaign_seed, need
+from relocation_cells import ASSEMBLER, LINKERS, Cell, build, random_cell, refuses, words
 
 need("as", "ld.bfd")
 
-ALL = 1_000_000
-CELLS = int(os.environ.get("RELOCATION_CELLS", "150").replace("all", str(ALL)))
-SEED = int(os.environ.get("RELOCATION_SEED", "1"))
+CELLS = campaign(25)  # of each machine
+SEED = campaign_seed(1)
 SHOWN = 12
 # Each was judged wrongly once, for GNU ld or gold.
 JUDGED_WRONGLY = [Cell("x86_64", *words.split(" ", 4)) for words in '''
@@ -58,8 +55,6 @@ def shared(machine):
 
 
 def chosen_cells(machine):
-    if CELLS == ALL:
-        return all_cells(machine)
     rnd = random.Random(f"{machine} {SEED}")
     return [cell for cell in JUDGED_WRONGLY if cell.machine == machine] + [random_cell(rnd, machine) for _ in range(CELLS)]
 
@@ -100,6 +95,7 @@ def compare(lab, commands):
     return len(compared), wrong
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("machine, linker", cases())
 def test_random_cells(bench, machine, linker):
     lab, cells = bench[machine]
@@ -164,6 +160,7 @@ def compilers_bench(tmp_path_factory):
     return made
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("machine, linker", cases())
 def test_compiled_code(compilers_bench, machine, linker):
     lab, objects = compilers_bench(machine)
@@ -297,6 +294,7 @@ COMMON = {"common": "_start: mov v(%rip), %eax; .comm v, 4, 4; .globl _start",
           "table": '.section .rodata; .quad v; .section .text; .globl _start; _start: nop'}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["ld.bfd", "ld.gold", "ld.lld-14", "ld.lld-19", "mold"])
 def test_a_common_symbol_and_a_table_that_mean_a_librarys_symbol(lab, linker):
     """A library's function does not replace a common variable; an address in .rodata whose variable is not copied is left to the loader."""

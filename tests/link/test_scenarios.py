@@ -36,6 +36,22 @@ def test_agrees(bench, linker, words):
     agree(bench, linker, words.replace(" -( ", " '-(' ").replace(" -)", " '-)'"))
 
 
+@pytest.fixture(scope="module")
+def indexed(bench):
+    """The files of which there are facts, each beside its file."""
+    files = [file.name for file in sorted(bench.path.glob("*.[oa]"))]
+    return {file for file in files if bench.audit("index", file, "-o", f"{file}.facts").code == 0}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("words", CASES)
+def test_facts_give_the_report_of_their_objects(bench, indexed, words):
+    of_files = words.replace(" -( ", " --start-group ").replace(" -)", " --end-group").split()
+    of_facts = [f"{word}.facts" if word in indexed else word for word in of_files]
+    reports = [bench.audit("check", "--format", "json", "--", "ld.bfd", *line) for line in (of_files, of_facts)]
+    assert reports[0].out == reports[1].out and reports[0].code == reports[1].code
+
+
 def test_thin_archive(bench):
     """GNU ld's map names a thin archive's member by its own path; elfaudit says which archive it came from."""
     result = bench.audit("check", "--format", "json", "--", "ld.bfd", "start.o", "thin.a", "foo2.o").json()

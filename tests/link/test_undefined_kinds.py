@@ -9,6 +9,8 @@ from undefined_links import CORPUS, tried
 
 need("g++", "gcc", "ar", "cmake", "ninja")
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.parametrize("kind, number", [(kind, number) for kind in CORPUS for number in range(len(CORPUS[kind]))])
 def test_line_cause_and_fix(tmp_path, kind, number):

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from elfaudit_test import need, some_of
+from elfaudit_test import need
 import linkers
 from gnu_ld import assemble
 from linkers import PROGRAMS, every_linker
-from undefined_names import agree
+from undefined_names import EVERY, agree
 
 need("ld.bfd", "as")
 
@@ -187,9 +187,10 @@ garbage
 TLS_INPUTS = ["tls.o", "data.o", "uses-tls.o", "uses-data.o", "tls.so", "data.so", "uses-tls.so", "uses-data.so"]
 
 
+@pytest.mark.parametrize("linker", EVERY)
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
-def test_versions(bench, words):
-    agree(bench, words)
+def test_versions(bench, linker, words):
+    agree(bench, linker, words)
 
 
 @pytest.mark.parametrize("script", ["local-first", "local-last", "local-pattern-first", "local-pattern-last"])
@@ -346,6 +347,7 @@ def test_gc_sections_and_a_version_that_a_script_makes_local(bench, linker, outp
     linkers.agree(bench, linker, f"{output} start.o bar.o foo-and-bar-v1-default.o --gc-sections --version-script local-v1.map")
 
 
+@pytest.mark.deep
 @every_linker
 @pytest.mark.parametrize("script", SCRIPTS.strip().split("\n"))
 def test_a_script_that_the_linker_refuses(bench, linker, script):
@@ -372,7 +374,7 @@ def test_thread_local_against_ordinary(bench, first):
     for second in TLS_INPUTS:
         # A module offset of another module's symbol: no linker can do that.
         if second != first and {first, second} != {"uses-tls.o", "tls.so"}:
-            agree(bench, f"-shared start.o {first} {second}", ["bfd"])
+            agree(bench, "bfd", f"-shared start.o {first} {second}")
 
 
 VERSIONED_NAMES = {
@@ -471,7 +473,8 @@ HIDDEN_OVER_LIBRARY += ["default.so default-v3.o v1.o", "default.so default-v3.o
 HIDDEN_OVER_LIBRARY += [f"default.so plain.o default-v3.o --version-script {script}.map" for script in ("v1", "v3", "local", "nodes")]
 
 
-@pytest.mark.parametrize("words", some_of(HIDDEN_OVER_LIBRARY))
+@pytest.mark.deep
+@pytest.mark.parametrize("words", HIDDEN_OVER_LIBRARY)
 def test_what_takes_the_place_of_a_librarys_default_version(lab, words):
     """Hidden names leave the library its own; the others it refers to from then on."""
     define = lambda symver, hidden="": f".globl s\n.symver s, {symver}, remove\n{hidden}.data\ns: .quad 0"

@@ -4,8 +4,8 @@ symbols, and what else the linker refuses by name. Duplicates and extracted memb
 import dataclasses
 import re
 import shlex
-import shutil
 
+from elfaudit_test import need
 from linker_verdicts import PROGRAMS, REFUSED
 
 LINKERS = {name: program for name, program in PROGRAMS.items() if name != "gold"}
@@ -49,16 +49,8 @@ def elfaudit_says(lab, linker, words):
     return Verdict(set(document["undefined"]), refused)
 
 
-def agree(lab, words, linkers=EVERY):
-    """Fails the test when elfaudit and a linker that is installed differ, and prints both."""
-    said = {}
-    different = ""
-    for linker in linkers:
-        if shutil.which(LINKERS[linker]) is None:
-            continue
-        theirs, ours = linker_says(lab, linker, words), elfaudit_says(lab, linker, words)
-        said[linker] = theirs
-        if ours != theirs:
-            different += f"\n{LINKERS[linker]} {words}\n  it says  {theirs}\n  elfaudit {ours}"
-    assert not different, different
-    return said
+def agree(lab, linker, words):
+    """Fails the test when elfaudit and the linker differ, and prints both."""
+    need(LINKERS[linker])
+    theirs, ours = linker_says(lab, linker, words), elfaudit_says(lab, linker, words)
+    assert ours == theirs, f"\n{LINKERS[linker]} {words}\n  it says  {theirs}\n  elfaudit {ours}"

@@ -6,7 +6,6 @@
 """
 
 import argparse
-import json
 import pathlib
 import re
 import shutil
@@ -15,7 +14,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 import os
 
-from edits import COMPILERS, SHAPES, WAYS, Mutation, Result, finished, fits, split
+from edits import COMPILERS, SHAPES, WAYS, Mutation, Result, finished, fits
 
 PLACE = r"(?P<file>[^\s:()]+):(?P<line>\d+)"
 

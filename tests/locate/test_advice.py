@@ -1,9 +1,4 @@
-"""What is said in words, where no diff is offered, is done as it says; then the sources compile and link.
-
-ADVICE_ALL=1 tries every way with every compiler.
-"""
-
-import os
+"""What is said in words, where no diff is offered, is done as it says; then the sources compile and link."""
 
 import pytest
 
@@ -13,12 +8,15 @@ from elfaudit_test import need
 
 need("gcc", "g++", "clang", "clang++", "patch")
 
-COMBINATIONS = [("gcc", "-MD", Mutation, 1, 8), ("g++", "-g -MD", Outside, 5, 20)]  # the last: at least so many are advised
-if os.environ.get("ADVICE_ALL"):
-    COMBINATIONS = [(compiler, way, kind, 1, 1) for compiler in COMPILERS for way in WAYS for kind in (Mutation, Outside)]
+# The last: how many shapes get advice at least.
+COMBINATIONS = [("gcc", "-MD", Mutation, 1, 8), ("g++", "-g -MD", Outside, 5, 20)]
+EVERY_COMBINATION = [(compiler, way, kind, 1, 1) for compiler in COMPILERS for way in WAYS for kind in (Mutation, Outside)]
 
 
-@pytest.mark.parametrize("compiler, way, kind, every, least", COMBINATIONS)
+@pytest.mark.parametrize(
+    "compiler, way, kind, every, least",
+    [pytest.param(*one, marks=pytest.mark.deep) for one in COMBINATIONS] + [pytest.param(*one, marks=pytest.mark.nightly) for one in EVERY_COMBINATION],
+)
 def test_table_of_shapes(tmp_path, compiler, way, kind, every, least):
     result = of_table(tmp_path, compiler, way, kind=kind, every=every)
     print(summary(result))

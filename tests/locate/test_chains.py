@@ -10,11 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import finished, need, output_of
+from elfaudit_test import campaign, campaign_seed, finished, need, output_of
+
+pytestmark = pytest.mark.deep
 
 ELFAUDIT = os.environ.get("ELFAUDIT", "elfaudit")
-SEED = int(os.environ.get("CORPUS_SEED", "3"))
-COUNT = int(os.environ.get("CORPUS_COUNT", "25"))
+SEED = campaign_seed(3)
+COUNT = campaign(8)
 LEAST = 0.8
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
 

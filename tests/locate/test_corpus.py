@@ -14,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import output_of
+from elfaudit_test import campaign, campaign_seed, output_of
 
 HERE = pathlib.Path(__file__).parent
 SITE_OF = os.environ.get("SITE_OF", "site_of")
-SEED = int(os.environ.get("CORPUS_SEED", "7"))
-COUNT = int(os.environ.get("CORPUS_COUNT", "60"))
+SEED = campaign_seed(7)
+COUNT = campaign(8)
 CROSS_COUNT = COUNT // 4
 # The prefix of the compilers' names; empty: this machine's.
 TARGETS = {"native": "", "aarch64": "aarch64-linux-gnu-", "i686": "i686-linux-gnu-"}

@@ -14,6 +14,8 @@ import pytest
 from elfaudit_test import Lab, by_symbol, need
 
 need("nvcc", "g++")
+
+pytestmark = pytest.mark.deep
 NVCC = "nvcc -w -std=c++17 -rdc=true -gencode arch=compute_80,code=sm_80 -Iinclude"
 DEFINITIONS = {  # what stands in the header
     "device": "__device__ int {name} = 1;",

@@ -304,6 +304,7 @@ def user_seconds(lab, functions):
     return os.times().children_user - before
 
 
+@pytest.mark.deep
 def test_the_cost_of_a_finding_does_not_grow_with_their_number(lab):
     few, many = user_seconds(lab, 500), user_seconds(lab, 5000)
     assert many < 30 * few + 0.5, (few, many)

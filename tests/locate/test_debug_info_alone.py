@@ -225,6 +225,7 @@ def test_mapped_paths_lead_nowhere_else(lab, options):
     assert chains(lab, objects) in ([None, None], [[("src/a.c", 1)], [("src/b.c", 1)]])
 
 
+@pytest.mark.deep
 def test_the_host_side_of_cuda(lab):
     need("nvcc")
     lab.write("inc/k.cuh", "#pragma once\n#include <cuda_runtime.h>\nint level = 3;\n")

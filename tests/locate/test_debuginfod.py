@@ -106,6 +106,7 @@ def test_types_from_a_server(libraries, server, audit, link):
     assert server.asked == []  # the client's cache
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(shutil.which("dwz") is None, reason="needs dwz")
 def test_what_dwz_has_moved_from_a_server(libraries, server, audit):
     libraries.sh("dwz -m common.debug liba.so libb.so")
@@ -129,6 +130,7 @@ def test_a_run_that_asked_is_made_again(libraries, server, audit):
     assert found(audit(server.url, *options)) == [("divergent-definition", "S")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("content", [b"", b"not an ELF file", None], ids=["empty", "text", "of another build"])
 def test_what_a_server_has_must_be_of_that_build(libraries, server, audit, content):
     paths = [strip(libraries, server, name, link=True) for name in ("a", "b")]

@@ -57,6 +57,7 @@ def test_a_header_of_the_project_before_the_systems_of_that_name(lab, compiler, 
     assert places(lab, f"{compiler} -MD -Ithird", extension) == {("third/net/ethernet.h", 1, (1, 2), "depfile")}
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not os.path.exists("/usr/include/xxhash.h"), reason="needs xxhash's header")
 def test_a_copy_of_an_installed_header_in_cuda(lab):
     need("nvcc")

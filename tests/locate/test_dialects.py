@@ -20,6 +20,7 @@ def place_in(lab, command, source, header):
     return place
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("options", C)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("header", ["stdlib.h", "limits.h", "pthread.h"])
@@ -28,6 +29,7 @@ def test_c(lab, compiler, options, header):
     assert place_in(lab, f"{compiler} {options}", "c", text) == ("lib.h", 3, 1, "depfile")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("options", CXX)
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_cxx(lab, compiler, options):
@@ -35,6 +37,7 @@ def test_cxx(lab, compiler, options):
     assert place_in(lab, f"{compiler} {options}", "cpp", text) == ("lib.h", 7, 1, "depfile")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("options", ["-std=c89", "-std=c99", "-std=c11", "-std=gnu89", "-D_POSIX_C_SOURCE=200809L -O2"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("headers", [["time.h"], ["fcntl.h", "sys/wait.h"], ["stdlib.h", "time.h"]], ids=" ".join)

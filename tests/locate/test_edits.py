@@ -1,40 +1,43 @@
 """Each diff that the program offers is applied, compiled and linked: for a table of shapes, and for shapes at random places of
 installed headers.
 
-EDITS_COUNT and EDITS_SEED choose how many of the latter, and which; EDITS_ALL=1 tries every shape in every way with every
-compiler. Else the two compilers of a language share the shapes.
+Each night every shape is tried in every way with every compiler; else the compilers of a language share the shapes.
 """
-
-import os
 
 import pytest
 
-from edits import COMPILERS, WAYS, Mutation, Shape, installed, judge, of_installed, of_table
-from elfaudit_test import by_symbol, need
+from edits import COMPILERS, WAYS, Mutation, Shape, installed, of_installed, of_table
+from elfaudit_test import by_symbol, campaign, campaign_seed, need
 
 need("gcc", "g++", "clang", "clang++", "patch", "gcc-nm")
 
-SEED = os.environ.get("EDITS_SEED", "1")
-COUNT = int(os.environ.get("EDITS_COUNT", "10"))
-ALL = bool(os.environ.get("EDITS_ALL"))
-COMBINATIONS = [(compiler, way) for compiler in COMPILERS for way in WAYS] if ALL else list(zip(COMPILERS, WAYS))
 
-
-@pytest.mark.parametrize("compiler, way", COMBINATIONS)
-def test_table_of_shapes(tmp_path, compiler, way):
-    every_other = slice(COMBINATIONS.index((compiler, way)) % 2, None, 2)
-    result = of_table(tmp_path, compiler, way, shapes=slice(None) if ALL else every_other)
+def assert_diffs_work(tmp_path, compiler, way, shapes):
+    result = of_table(tmp_path, compiler, way, shapes=shapes)
     print(result)
     assert not result.failures, "\n".join(result.failures)
     assert result.with_diff >= (0.6 if COMPILERS[compiler] == "c" else 0.9) * result.findings
     assert result.with_diff + result.advised == result.findings
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("share, compiler, way", [(i % 2, *combination) for i, combination in enumerate(zip(COMPILERS, WAYS))])
+def test_table_of_shapes(tmp_path, share, compiler, way):
+    assert_diffs_work(tmp_path, compiler, way, slice(share, None, 2))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_shape_in_every_way(tmp_path, compiler, way):
+    assert_diffs_work(tmp_path, compiler, way, slice(None))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_random_places_of_installed_headers(tmp_path, way):
     if not installed():
         pytest.skip("no library's headers are installed")
-    result = of_installed(tmp_path, SEED, COUNT // len(WAYS), [way])
+    result = of_installed(tmp_path, campaign_seed(1), campaign(2), [way])
     print(result)
     assert len(result.failures) <= 0.02 * result.diffs, "\n".join(result.failures)
 

@@ -1,7 +1,6 @@
 """The cause and the fix of incidents.py's duplicates, however the compile is known. A diff that is offered mends the link."""
 
 import json
-import os
 import subprocess
 
 import pytest
@@ -36,7 +35,7 @@ def finding(lab, incident, objects, way):
 
 
 @pytest.mark.parametrize("incident", INCIDENTS, ids=lambda incident: incident.name)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=() if way == "-g -MD" else pytest.mark.deep) for way in WAYS])
 def test_cause_and_fix(lab, incident, way):
     # All compilers where the fix is applied, else each in turn.
     turn = (INCIDENTS.index(incident) + list(WAYS).index(way)) % len(incident.compilers)

@@ -55,6 +55,7 @@ def places(lab, target, header, *options):
     return [(site["file"], site["line"]) for site in finding["sites"]], finding
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("header", [BRANCHES, POINTERS, EMPTY_MACRO, INDIRECT],
                          ids=["branches", "pointers", "empty-macro", "indirect"])

@@ -41,6 +41,7 @@ def test_folders_are_not_searched_that_the_compiler_does_not(lab):
     assert file == "lib.h"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("header", ["cuda_runtime.h", "cuda_fp16.h", "cooperative_groups.h", "thrust/pair.h", "cub/block/block_reduce.cuh"])
 def test_header_of_the_toolkit(lab, header):
     need("nvcc")
@@ -66,6 +67,7 @@ def test_what_the_command_line_includes_is_looked_for_where_it_runs(lab, compile
 TARGETS = ["aarch64-linux-gnu", "i686-linux-gnu", "riscv64-linux-gnu", "powerpc64-linux-gnu"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("driver, source, header", [("gcc", "c", "stdio.h"), ("gcc", "c", "pthread.h"), ("g++", "cpp", "vector"), ("g++", "cpp", "string.h")])
 def test_header_of_a_cross_compiler(lab, target, driver, source, header):

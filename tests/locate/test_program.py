@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import by_symbol, need, output_of
+from elfaudit_test import by_symbol, campaign, campaign_seed, need, output_of
 from test_corpus import compile_words
 
 need("g++", "gcc")
 HERE = pathlib.Path(__file__).parent
-SEED = int(os.environ.get("CORPUS_SEED", "8"))
-COUNT = int(os.environ.get("CORPUS_COUNT", "30"))
+SEED = campaign_seed(8)
+COUNT = campaign(8)
 
 # How a unit is compiled and checked -> the least share of sites that must be known.
 WAYS = {

@@ -37,7 +37,7 @@ def write(case, folder):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("way", ["command", "depfile", "preprocessed"])
 def test_shape(tmp_path, case, compiler, way):
     if compiler not in case.compilers:

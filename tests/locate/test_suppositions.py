@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import campaign, campaign_seed, need
 
 need("g++", "gcc")
 SITE_OF = os.environ.get("SITE_OF", "site_of")
-SEED = int(os.environ.get("CORPUS_SEED", "1"))
-COUNT = int(os.environ.get("CORPUS_COUNT", "300"))
+SEED = campaign_seed(1)
+COUNT = campaign(60)
 CONDITIONS = ["#ifdef {0}", "#ifndef {0}", "#if defined({0}) && defined({1})", "#if !defined({0}) && defined({1})",
               "#if defined({0}) || {1} > 1", "#if {0} == {2}", "#if {0}"]
 LINES = ["int s;", "int s = 1;", "extern int s;", "API int s;", "API int s = 2;", "extern API int s;", "static int other;",

@@ -1,7 +1,6 @@
 """Definitions behind conditions that the target decides, compiled for every machine that has a cross compiler here: the line
 that is found without debug info is the one that debug info gives."""
 
-import os
 import random
 import re
 import shutil
@@ -9,7 +8,9 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import SOURCE_DIR, by_symbol
+from elfaudit_test import SOURCE_DIR, by_symbol, campaign
+
+pytestmark = pytest.mark.deep
 
 TARGETS = ("aarch64-linux-gnu", "arm-linux-gnueabihf", "i686-linux-gnu", "powerpc64-linux-gnu", "powerpc64le-linux-gnu", "riscv64-linux-gnu",
            "s390x-linux-gnu")
@@ -17,7 +18,7 @@ EVERY_TARGET = pytest.mark.parametrize("target", [
     pytest.param(target, marks=[] if shutil.which(f"{target}-g++") else pytest.mark.skip(reason=f"needs {target}-g++, which is not installed"))
     for target in TARGETS
 ])
-COUNT = int(os.environ.get("TARGET_CASES", "5"))  # headers for each target
+COUNT = campaign(1)  # headers for each target
 
 # Not `linux` and __CHAR_UNSIGNED__, about which options decide too that no one knows here.
 CONDITIONS = """

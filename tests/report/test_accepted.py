@@ -39,6 +39,7 @@ def test_github_annotates_what_is_new(lab, accepted):
     assert out.count("::error") == 1 and "fresh is defined twice" in out
 
 
+@pytest.mark.deep
 def test_html(lab, chromium, accepted):
     lab.audit("check", "--format=html=report.html", *accepted)
     with opened(chromium, lab.path / "report.html") as driver:

@@ -107,6 +107,7 @@ def test_padding_of_address_sanitizer_is_no_difference(lab):
     assert divergent(lab, "a.o", "b.o") == []
 
 
+@pytest.mark.deep
 def test_nvccs_lists_of_kernels_may_differ(lab):
     need("nvcc")
     lab.cc("a.o", "__device__ int v; __constant__ int c; __global__ void k() {}", "nvcc -dc -x cu")
@@ -162,6 +163,7 @@ REACHES = {
 HELD = 'extern "C" { %s }'
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("compile", ["g++ -O0 -fno-pie", "g++ -O1 -fno-pie", "g++ -O2 -fno-pie", "g++ -O3 -fpie", "clang++ -O0 -fpie", "clang++ -O2 -fno-pie", "clang++ -O3 -fpie", "clang++ -O3 -march=haswell -fno-pie"])
 def test_a_reference_past_the_end(lab, compile):
     lab.cc("a.o", HELD % "int table[8] = {1}; struct { long a, b; } list[4] = {{1}}; struct { char a[2]; int b[2]; char c; long d, e[2]; } few[3]; int main() {}", compile)
@@ -178,6 +180,7 @@ def test_a_reference_past_the_end(lab, compile):
     assert found == expected
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold"])
 @pytest.mark.parametrize("how", ["-no-pie", "-pie", "-shared", "-no-pie -Wl,--gc-sections", "-no-pie libmore.a", "-no-pie --format html"])
 def test_a_reference_past_the_end_is_seen_by_every_way_to_read_a_link(lab, linker, how):

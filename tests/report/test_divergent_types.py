@@ -197,6 +197,7 @@ def usable(lab, way):
         pytest.skip(f"this compiler does not know {way}")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("way", WAYS)
 def test_in_every_form_of_debug_info(lab, way):
     usable(lab, way)
@@ -294,6 +295,7 @@ FORMS = ["g++", "clang++", "g++ -O2 -DNDEBUG -D_GLIBCXX_ASSERTIONS", "g++ -fdebu
          "clang++ -O2 -fdebug-types-section", "clang++-19 -std=c++17", "clang++-19 -std=c++2b -gz=zstd"]
 
 
+@pytest.mark.deep
 def test_compilers_and_forms_of_debug_info_agree(lab):
     made = []
     for number, way in enumerate(FORMS):
@@ -548,6 +550,7 @@ def test_two_types_of_one_name(lab):
     assert fixes == ["rename one, or put a type that only one source needs into an unnamed namespace"]
 
 
+@pytest.mark.deep
 def test_device_code_is_compared(lab):
     need("nvcc")
     for version, member in (("v1", "int a; float b; int pad;"), ("v2", "int a; int b; float pad;")):

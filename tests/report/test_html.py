@@ -8,6 +8,7 @@ from elfaudit_test import SOURCE_DIR, need
 from report_support import hostile, two_units
 
 need("g++", "as")
+pytestmark = pytest.mark.deep
 
 NVSHMEM = SOURCE_DIR / "testdata/nvshmem-host"
 EFA = SOURCE_DIR / "testdata/efa-device/prebuilt"

@@ -16,6 +16,7 @@ def junit(lab, *arguments):
     return ElementTree.fromstring(lab.audit("check", "--format", "junit", *arguments).out)
 
 
+@pytest.mark.deep
 def test_the_schema(lab):
     need("xmllint")
     package = fetched(

@@ -57,6 +57,7 @@ def test_the_official_schema(lab):
         validator.validate({"version": "2.1.0", "runs": [{}]})
 
 
+@pytest.mark.deep
 def test_a_second_validator(lab):
     """Typed models by other people, in which an unknown property is an error too."""
     models = fetched("pydantic-sarif-0.1.1", "install", "--no-deps", "pydantic-sarif==0.1.1")

@@ -105,7 +105,7 @@ TEST(BuildHostile, ASecondColonEndsTheManifest) {
 }
 
 /// Nothing takes time or memory that grows faster than the log.
-TEST(BuildHostile, LongAndRepetitiveLogs) {
+TEST(DeepBuildHostile, LongAndRepetitiveLogs) {
   const auto repeated = [](const std::string& text, std::size_t bytes) {
     std::string out;
     while (out.size() < bytes) out += text;

@@ -205,7 +205,7 @@ TEST(BuildLogReal, MissingHeadersOfEveryCompiler) {
   }
 }
 
-TEST(BuildLogReal, DeviceLink) {
+TEST(DeepBuildLogReal, DeviceLink) {
   if (!test::have("nvcc")) GTEST_SKIP() << "no nvcc";
   const TempDir dir;
   dir.write("a.cu",

@@ -50,7 +50,7 @@ std::vector<std::string> storage(std::string_view object) {
   return lines;
 }
 
-TEST(DeviceNvcc, EveryModeHasItsImages) {
+TEST(DeepDeviceNvcc, EveryModeHasItsImages) {
   REQUIRE_NVCC();
   const TempDir dir;
   const auto images = [&](const std::string& options) {
@@ -67,7 +67,7 @@ TEST(DeviceNvcc, EveryModeHasItsImages) {
   EXPECT_THAT(images("-rdc=true -gencode arch=compute_90,code=lto_90"), UnorderedElementsAre("lto_90 zstd"));
 }
 
-TEST(DeviceNvcc, EveryWayToCompressIsRead) {
+TEST(DeepDeviceNvcc, EveryWayToCompressIsRead) {
   REQUIRE_NVCC();
   const TempDir dir;
   for (const auto& [options, storage_word] : {std::pair{"--compress-mode=size", "zstd"},
@@ -113,7 +113,7 @@ TEST(DeviceNvcc, SectionsSayWhatADeviceLinkReads) {
   EXPECT_EQ(twice.images.at(2).container, 1U);
 }
 
-TEST(DeviceNvcc, CubinFilesSayTheirArchitecture) {
+TEST(DeepDeviceNvcc, CubinFilesSayTheirArchitecture) {
   REQUIRE_NVCC();
   const TempDir dir;
   for (const char* arch : {"sm_80", "sm_90a", "sm_100", "sm_100f"}) {
@@ -179,7 +179,7 @@ TEST(DeviceNvcc, EveryKindOfDeclarationHasItsSymbol) {
         << target;
 }
 
-TEST(DeviceNvcc, SharedObjectsKeepBothSections) {
+TEST(DeepDeviceNvcc, SharedObjectsKeepBothSections) {
   REQUIRE_NVCC();
   const TempDir dir;
   const std::string library = compile_cuda(dir, "liba.so", kBasic, "-rdc=true -arch=sm_80 -shared -Xcompiler -fPIC");
@@ -201,7 +201,7 @@ std::string prototype(std::string_view object, std::string_view name) {
   return "no such symbol";
 }
 
-TEST(DeviceNvcc, PrototypesDifferWhereNvlinkSaysSo) {
+TEST(DeepDeviceNvcc, PrototypesDifferWhereNvlinkSaysSo) {
   REQUIRE_NVCC();
   const TempDir dir;
   const std::string defined = compile_cuda(
@@ -220,7 +220,7 @@ TEST(DeviceNvcc, PrototypesDifferWhereNvlinkSaysSo) {
   EXPECT_THAT(device_link(dir, "defined.o same_size.o"), Not(HasSubstr("error")));
 }
 
-TEST(DeviceNvcc, PrototypesOfFunctionsWhoseAddressIsTakenBindLaterInputsOnly) {
+TEST(DeepDeviceNvcc, PrototypesOfFunctionsWhoseAddressIsTakenBindLaterInputsOnly) {
   REQUIRE_NVCC();
   const TempDir dir;
   const std::string taken = compile_cuda(
@@ -237,7 +237,7 @@ TEST(DeviceNvcc, PrototypesOfFunctionsWhoseAddressIsTakenBindLaterInputsOnly) {
   EXPECT_THAT(device_link(dir, "other.o taken.o third.o"), HasSubstr("Prototype doesn't match for 'f' in 'third.o'"));
 }
 
-TEST(DeviceNvcc, NvlinkReadsTheFirstContainerOfAll) {
+TEST(DeepDeviceNvcc, NvlinkReadsTheFirstContainerOfAll) {
   REQUIRE_NVCC();
   const TempDir dir;
   compile_cuda(dir, "v.o", "__device__ int v;", "-c -rdc=true -arch=sm_80");

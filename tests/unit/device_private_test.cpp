@@ -83,7 +83,7 @@ __global__ void kernel(int* p) {
 void use() { kernel<<<1, 1>>>(nullptr); }
 )";
 
-TEST(DevicePrivate, WholeProgramCodeHasItsOwnCopies) {
+TEST(DeepDevicePrivate, WholeProgramCodeHasItsOwnCopies) {
   REQUIRE_NVCC();
   const TempDir dir;
   for (const char* options : {"-c", "-c -G", "-cubin"}) {
@@ -104,7 +104,7 @@ TEST(DevicePrivate, WholeProgramCodeHasItsOwnCopies) {
   }
 }
 
-TEST(DevicePrivate, RelocatableCodeHasNone) {
+TEST(DeepDevicePrivate, RelocatableCodeHasNone) {
   REQUIRE_NVCC();
   const TempDir dir;
   const std::string source =

@@ -232,7 +232,7 @@ TEST(Facts, SurviveAnyPayload) {
   EXPECT_GT(passed, 30);
 }
 
-TEST(Facts, DamagedTypesCostTheObjectThatTheyAreOf) {
+TEST(DeepFacts, DamagedTypesCostTheObjectThatTheyAreOf) {
   const test::TempDir dir;
   dir.write("a.cpp", "struct S { int a; } s; int f(S &t) { return t.a; }");
   dir.run("g++ -g -c a.cpp -o a.o");
@@ -258,7 +258,7 @@ TEST(Facts, DamagedTypesCostTheObjectThatTheyAreOf) {
 }
 
 /// What a facts file keeps for a link's questions is asked for later, and no less to be distrusted.
-TEST(Facts, SurviveAnyOutline) {
+TEST(DeepFacts, SurviveAnyOutline) {
   const test::TempDir dir;
   dir.write("a.cpp", kSource);
   dir.run("g++ -g -c a.cpp -o a.o");
@@ -424,7 +424,7 @@ TEST(Facts, AreNoBomb) {
   EXPECT_THROW(read_document(claiming(write_document(document, "1"), std::uint64_t{1} << 30), "1"), BadDocument);
 }
 
-TEST(Facts, HaveALargestSize) {
+TEST(DeepFacts, HaveALargestSize) {
   if (test::kSanitized) GTEST_SKIP() << test::kTakesMinutes;
   Document document;
   document.kind = DocumentKind::Places;  // compressed in less time
@@ -442,7 +442,7 @@ TEST(Facts, HaveALargestSize) {
   }
 }
 
-TEST(Facts, AreNotMadeLargerThanTheyAreRead) {
+TEST(DeepFacts, AreNotMadeLargerThanTheyAreRead) {
   if (test::kSanitized) GTEST_SKIP() << test::kTakesMinutes;
   Outlines outlines;
   outlines[0].object.resize(limits::kFactsBytes);

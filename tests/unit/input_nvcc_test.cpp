@@ -218,7 +218,7 @@ TEST_F(DeviceJob, WhatLinksNothingIsRefused) {
 }
 
 /// Commands put to the nvcc that is installed, and held against what it does.
-class RealNvcc : public DeviceJob {
+class DeepRealNvcc : public DeviceJob {
  protected:
   void SetUp() override {
     if (!test::have("nvcc")) GTEST_SKIP() << "needs nvcc";
@@ -245,7 +245,7 @@ class RealNvcc : public DeviceJob {
   }
 };
 
-TEST_F(RealNvcc, WorkingLinksAreClean) {
+TEST_F(DeepRealNvcc, WorkingLinksAreClean) {
   make_library();
   dir_.write("launch.cu",
              "__global__ void g() {} __global__ void h() { g<<<1, 1>>>(); } int main() { h<<<1, 1>>>(); }\n");
@@ -263,7 +263,7 @@ TEST_F(RealNvcc, WorkingLinksAreClean) {
   }
 }
 
-TEST_F(RealNvcc, DeviceAndHostLinkAsTwoCommands) {
+TEST_F(DeepRealNvcc, DeviceAndHostLinkAsTwoCommands) {
   const std::string device =
       "nvcc use.o def.o -o dlink.o -dlink -gencode arch=compute_90a,code=sm_90a -lcudadevrt -Xcompiler -fPIC";
   dir_.run(device);
@@ -275,7 +275,7 @@ TEST_F(RealNvcc, DeviceAndHostLinkAsTwoCommands) {
               Contains(HasSubstr("device-link-missing")));
 }
 
-TEST_F(RealNvcc, BothHalvesAreOneJob) {
+TEST_F(DeepRealNvcc, BothHalvesAreOneJob) {
   make_library();
   const LinkJob found = job("nvcc -arch=sm_90a use.o def.o def.o -L. -ldef -L 'my libs' -llib -lm -lrt -o 'my app'");
   EXPECT_THAT(device_order(found), testing::IsSupersetOf({"use.o", "def.o", "def.o", "-ldef", "-llib"}));
@@ -291,7 +291,7 @@ TEST_F(RealNvcc, BothHalvesAreOneJob) {
   EXPECT_FALSE(device.device_linked);
 }
 
-TEST_F(RealNvcc, OptionsOfTheDeviceLink) {
+TEST_F(DeepRealNvcc, OptionsOfTheDeviceLink) {
   const LinkJob found =
       job("nvcc -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a use.o def.o");
   EXPECT_THAT(names(found.device->archs), ElementsAre("sm_80", "sm_90a"));
@@ -302,7 +302,7 @@ TEST_F(RealNvcc, OptionsOfTheDeviceLink) {
   EXPECT_THAT(device_order(job("nvcc -optf words -o app")), testing::IsSupersetOf({"use it.o", "libdef.a"}));
 }
 
-TEST_F(RealNvcc, TheDeviceLinkPullsMembersIntoTheHostLink) {
+TEST_F(DeepRealNvcc, TheDeviceLinkPullsMembersIntoTheHostLink) {
   make_library();
   dir_.object("host.o", "int host_twice = 1;");
   const std::string command = "nvcc -arch=sm_90a use.o def.o host.o 'my libs/liblib.a' -o app";
@@ -314,7 +314,7 @@ TEST_F(RealNvcc, TheDeviceLinkPullsMembersIntoTheHostLink) {
               Not(Contains(HasSubstr("host_twice"))));
 }
 
-TEST_F(RealNvcc, WhatTheCommandCompilesIsNamed) {
+TEST_F(DeepRealNvcc, WhatTheCommandCompilesIsNamed) {
   dir_.write("host.cpp", "");
   for (const char* command : {"nvcc -rdc=true -arch=sm_90a use.cu def.o", "nvcc -arch=sm_90a -dlink use.cu def.o",
                               "nvcc -arch=sm_90a host.cpp use.o def.o"}) {
@@ -326,7 +326,7 @@ TEST_F(RealNvcc, WhatTheCommandCompilesIsNamed) {
   }
 }
 
-TEST_F(RealNvcc, ComplaintsAreNvccsOwn) {
+TEST_F(DeepRealNvcc, ComplaintsAreNvccsOwn) {
   const WorkingDirectory here(dir_.path());
   EXPECT_THAT(usage_error({"nvcc", "-foo", "use.o"}), HasSubstr("nvcc refuses this command: Unknown option '-foo'"));
   EXPECT_THAT(usage_error({"nvcc", "-dc", "use.cu"}), HasSubstr("does not link"));

@@ -236,7 +236,7 @@ TEST(MacroHostileClaims, AbsurdDepth) {
             "its debug info is damaged: its includes nest too deeply");
 }
 
-TEST(MacroHostileClaims, MoreThanAnyoneCouldHaveWritten) {
+TEST(DeepMacroHostileClaims, MoreThanAnyoneCouldHaveWritten) {
   for (const std::uint64_t more : {0, 1}) {
     const TempDir dir;
     const std::string definitions = std::to_string(limits::kMacroEntries - 1 + more);  // and one that a file begins

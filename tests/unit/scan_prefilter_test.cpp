@@ -87,7 +87,7 @@ TEST(NameHash, OfTheEndDependsOnSixteenBytesAndTheLength) {
   }
 }
 
-TEST(Prefilter, BothReadersSeeTheSame) {
+TEST(DeepPrefilter, BothReadersSeeTheSame) {
   const TempDir folder;
   const std::string source = R"(
     #include <map>
@@ -119,7 +119,7 @@ TEST(Prefilter, BothReadersSeeTheSame) {
   }
 }
 
-TEST(Prefilter, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
+TEST(DeepPrefilter, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
   const TempDir folder;
   const auto functions = [](int from) {
     std::string text;

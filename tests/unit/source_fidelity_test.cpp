@@ -69,7 +69,7 @@ void expect_same(const Compile& compile, bool may_lack_headers = false) {
   EXPECT_EQ(ours.size(), theirs.size()) << command << compile.text;
 }
 
-TEST(SourceFidelity, StandardLibraryOfCxx) {
+TEST(DeepSourceFidelity, StandardLibraryOfCxx) {
   for (const std::string standard : {"c++11", "c++14", "c++17", "gnu++17", "c++20"})
     for (const std::string text :
          {"#include <vector>\n", "#include <string>\n#include <map>\n", "#include <memory>\n"}) {

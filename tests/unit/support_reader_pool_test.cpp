@@ -75,12 +75,12 @@ TEST(ReaderPool, AReaderThatFailsSaysWhy) {
       (std::vector<std::string>{"failed: it is damaged", "failed: needs more than 2048 MiB of memory", "read a"}));
 }
 
-TEST(ReaderPool, AReaderThatHangsIsEnded) {
+TEST(DeepReaderPool, AReaderThatHangsIsEnded) {
   EXPECT_EQ(answers({"hang", "a"}, 1, 1),
             (std::vector<std::string>{"failed: reading it took more than 1 s", "read a"}));
 }
 
-TEST(ReaderPool, AReaderThatWaitsIsAskedOnceMore) {
+TEST(DeepReaderPool, AReaderThatWaitsIsAskedOnceMore) {
   const std::string folder = testing::TempDir() + "reader_pool_waits";
   ::rmdir(folder.c_str());
   EXPECT_EQ(answers({"wait once " + folder, "wait", "a"}, 1),
