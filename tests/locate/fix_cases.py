@@ -1,18 +1,14 @@
 """Duplicates of the shapes in which --fix has to make a link pass in one run. a() and b() use what the header defines, and the
 program's exit code says whether they share what they have to share.
-
-Each case: name, files, options of the compiler, sources that are only included, and whether no edit is made.
 """
 
 from dataclasses import dataclass
 
+from cases import Case
+
 
 @dataclass
-class FixCase:
-    name: str
-    files: dict
-    options: str = ""
-    included: tuple = ()  # sources that others include, and that are not compiled
+class FixCase(Case):
     by_hand: bool = False  # no edit is known that keeps the meaning
 
 

@@ -4,35 +4,31 @@ The sources are ours; a name in brackets says where the shape was met. `cause` a
 debug info, both, a compile command and the preprocessor; `only` has the ways of a case that others can't settle.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from cases import Case
 
 WAYS = ("-g", "-g -MD", "-MD", "command", "preprocess")
 
 
 @dataclass
-class Incident:
-    name: str
-    files: dict
-    kind: str  # of the cause
-    cause: str
-    fix: str  # the first
-    compilers: tuple = ("gcc", "clang")
-    options: str = ""
-    own_options: dict = field(default_factory=dict)  # by source
+class Incident(Case):
+    kind: str = ""  # of the cause
+    cause: str = ""
+    fix: str = ""  # the first
     only: tuple = WAYS
-    symbol: str = ""  # which finding is looked at, when there are several
-    applied: bool = False  # the first diff mends the link
+    symbol: str = ""  # the finding to look at, when there are several
+    applied: bool = False  # the first diff repairs the link
 
 
 INCIDENTS = []
 
 
 def c(name, files, kind, cause, fix, **more):
-    INCIDENTS.append(Incident(name, files, kind, cause, fix, **more))
+    INCIDENTS.append(Incident(name, files, kind=kind, cause=cause, fix=fix, **more))
 
 
-def cxx(name, files, kind, cause, fix, **more):
-    INCIDENTS.append(Incident(name, files, kind, cause, fix, compilers=("g++", "clang++"), **more))
+cxx = c  # a name of its own, since the compilers of the sources are others
 
 
 def both(header, extension="c", name="x.h", before=""):
@@ -369,7 +365,7 @@ c("a configured feature is no switch", {
 
 c("a source that a header includes and nobody compiles (CGBN)", {
     "impl.c": "int work(void) { return 1; }\n", "x.h": '#include "impl.c"\n', "a.c": '#include "x.h"\n', "b.c": '#include "x.h"\n'},
-  "function-not-inline", "impl.c defines the function, which is not inline", "make it `static` or `static inline` in impl.c:1")
+  "function-not-inline", "impl.c defines the function, which is not inline", "make it `static` or `static inline` in impl.c:1", included=("impl.c",))
 
 c("a source that is included and compiled", {"a.c": "int work(void) { return 1; }\n", "b.c": '#include "a.c"\nint more;\n'},
   "source-included", "b.c:1 includes the source file a.c", "remove the #include (b.c:1), or compile that file no more by itself", applied=True)

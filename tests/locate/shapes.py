@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from cases import Case
+
 
 @dataclass
-class Case:
-    name: str
-    files: dict
+class SourceCase(Case):
+    """A source, and marks in its files (test_shapes.py)."""
     source: str = "a.cpp"
-    options: list = field(default_factory=lambda: ["-std=c++20"])
     chain: list = None  # of every marked symbol
     links: dict = field(default_factory=dict)
-    compilers: tuple = ("gcc", "clang")
     needs_command: bool = False  # a depfile does not tell enough
     doubtful: bool = False
     begin: str = ""
@@ -23,15 +22,15 @@ CASES = []
 
 
 def cxx(name, text, **more):
-    CASES.append(Case(name, {"a.cpp": text}, **more))
+    files(name, {"a.cpp": text}, **more)
 
 
 def c(name, text, **more):
-    CASES.append(Case(name, {"a.c": text}, source="a.c", **{"options": ["-std=gnu11", "-fcommon"], **more}))
+    files(name, {"a.c": text}, source="a.c", **{"options": "-std=gnu11 -fcommon", **more})
 
 
 def files(name, texts, **more):
-    CASES.append(Case(name, texts, **more))
+    CASES.append(SourceCase(name, texts, **{"options": "-std=c++20", **more}))
 
 
 cxx("attributes", """
@@ -302,21 +301,21 @@ files("same-basename", {"x/a.cpp": """
 int last;
 """, "x/util.h": "int beside;  //@ beside:v", "inc1/util.h": "int first;  //@ first:v", "inc2/util.h": "int second;",
                         "inc2/lib/util.h": "#include \"../util2.h\"\nint third;  //@ third:v", "inc2/util2.h": "int fourth;  //@ fourth:v"},
-      source="x/a.cpp", options=["-Iinc1", "-Iinc2"])
+      source="x/a.cpp", options="-Iinc1 -Iinc2")
 
 files("quote-and-system", {"a.cpp": """
 #include "q.h"
 #include "s.h"
 #include <s.h>
 """, "quote/q.h": "int q;  //@ q:v", "quote/s.h": "int s_quote;  //@ s_quote:v", "sys/s.h": "int s_sys;  //@ s_sys:v",
-                           "sys/q.h": "int wrong;"}, options=["-iquote", "quote", "-isystem", "sys"])
+                           "sys/q.h": "int wrong;"}, options="-iquote quote -isystem sys")
 
 files("include-next", {"a.cpp": '#include <n.h>\nint a_;', "i1/n.h": "#include_next <n.h>\nint n1;  //@ n1:v",
                        "i2/n.h": "#include_next <n.h>\nint n2;  //@ n2:v", "i3/n.h": "int n3;  //@ n3:v"},
-      options=["-Ii1", "-I", "i2", "-isystem", "i3"])
+      options="-Ii1 -I i2 -isystem i3")
 
 files("forced", {"a.cpp": "int x PICK;  //@ x:v", "f.h": "#define PICK = 1\nint forced;  //@ forced:v"},
-      options=["-include", "f.h", "-DA", "-UA", "-DB=2"])
+      options="-include f.h -DA -UA -DB=2")
 
 files("defines", {"a.cpp": """
 #if B == 2 && !defined(A) && F(1) == 2
@@ -325,7 +324,7 @@ int yes;  //@ yes:v
 int no;
 int yes;
 #endif
-"""}, options=["-DA", "-DB=2", "-DF(x)=x+1", "-UA"], needs_command=True)
+"""}, options="-DA -DB=2 '-DF(x)=x+1' -UA", needs_command=True)
 
 files("links", {"a.cpp": '#include "link/l.h"\n#include "real/l.h"\n', "real/l.h": "#pragma once\nint linked;  //@ linked:v\n"},
       links={"link": "real"})
@@ -358,7 +357,7 @@ files("include-macro", {"a.cpp": """
 #define SYS(x) <x.h>
 #include HEADER
 #include SYS(g)
-""", "h.h": "int h;  //@ h:v", "g.h": "int g;  //@ g:v"}, options=["-I."])
+""", "h.h": "int h;  //@ h:v", "g.h": "int g;  //@ g:v"}, options="-I.")
 
 files("extern-elsewhere", {"a.cpp": '#include "d.h"\n#include "e.h"', "d.h": "extern int shared;\nint fn(int);\nextern const int limit;",
                            "e.h": "int shared = 1;  //@ shared:v\nint fn(int x) { return x; }  //@ _Z2fni:f\nconst int limit = 3;  //@ limit:v"},

@@ -1,8 +1,5 @@
-"""Each cause with its cure: the program names it, the edit it shows is applied, and the link works.
-
-    broken(lab, kind)     the finding's fixes, after asserting its cause
-    apply(lab, fix)       patches the sources with a fix's diff
-"""
+"""Causes that need a project of their own shape: the program names it, the edit that it shows is applied, and the link works.
+incidents.py has the others."""
 
 import json
 import os
@@ -29,42 +26,10 @@ def finding(lab, objects):
 
 
 def apply(lab, fix):
+    """Patches the sources with the diff of a fix."""
     assert fix["diff"], fix
     done = subprocess.run(["patch", "-p0", "--no-backup-if-mismatch"], input=fix["diff"], cwd=lab.path, text=True, capture_output=True)
     assert done.returncode == 0, f"{fix['diff']}\n{done.stdout}{done.stderr}"
-
-
-CASES = {
-    # cause: (compiler, header, index of the fix that is proven)
-    "variable-not-extern, inline": ("g++ -std=c++17", "int state = 3;\n", 0),
-    "variable-not-extern, extern": ("g++ -std=c++11", "int state;\n", 1),
-    "variable-not-extern, in a namespace": ("g++ -std=c++20", "namespace a { namespace b {\nstruct S { int i; } ;\nS state{1};\n} }\n", 0),
-    "function-not-inline": ("g++", "int twice(int x) { return 2 * x; }\n", 0),
-    "function-not-inline, several lines": ("g++", "#include <string>\nstd::string name(int x)\n{\n  return std::to_string(x);\n}\n", 0),
-    "function-not-inline, C": ("gcc", "int twice(int x) { return 2 * x; }\n", 0),
-    "specialisation-not-inline": ("g++", "template <class T> T zero() { return T(); }\ntemplate <> int zero<int>() { return 0; }\n", 0),
-    "tentative-definition": ("gcc -fno-common", "int state;\n", 0),
-    "empty-macro": ("g++", "#ifdef OWNER_ELSEWHERE\n#define API extern\n#else\n#define API\n#endif\nAPI int state;\n", 1),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_cure_links(lab, case):
-    compiler, header, number = CASES[case]
-    extension = "c" if compiler.startswith("gcc") else "cpp"
-    lab.write("inc/state.h", "#pragma once\n" + header)
-    sources = [lab.write(f"src/{name}.{extension}", f'#include "../inc/state.h"\nint {name}_only;\n') for name in "ab"]
-    objects = build(lab, sources, compiler)
-    assert lab.sh(f"{compiler} -shared {' '.join(objects)} -o x.so", check=False).code != 0
-
-    broken = finding(lab, objects)
-    assert broken["cause"]["kind"] == case.split(",")[0]
-    assert all(site["file"] == "inc/state.h" and site["chain"] == [{"file": source, "line": 1}]
-               for site, source in zip(broken["sites"], sources))
-    apply(lab, broken["fixes"][number])
-    objects = build(lab, sources, f"{compiler} -fPIC")
-    lab.sh(f"{compiler} -shared -Wl,-z,defs {' '.join(objects)} -o x.so")
-    assert lab.audit("check", *objects).code == 0
 
 
 def test_the_source_says_in_which_language_its_headers_are(lab):

@@ -8,7 +8,7 @@ import pytest
 
 from elfaudit_test import need, sampled
 from incidents import INCIDENTS
-from test_incidents import compile_all
+from test_incidents import compiled
 
 need("gcc", "g++", "clang", "clang++", "patch", "git", "ninja")
 
@@ -44,18 +44,16 @@ BY_DEBUG_INFO = {"-MD": set(), "-g": {"one by its name, one on the command line"
 @pytest.mark.parametrize("incident", sampled(INCIDENTS, 8), ids=lambda incident: incident.name)
 @pytest.mark.parametrize("way", BY_DEBUG_INFO)
 def test_one_run_makes_the_link_pass(lab, incident, way):
-    for name, text in incident.files.items():
-        lab.write(name, text)
-    objects = compile_all(lab, incident, incident.compilers[0], way)
-    result = lab.audit("check", "--fix", *objects)
+    incident.write(lab)
+    result = lab.audit("check", "--fix", *compiled(lab, incident, "gcc", way))
     assert result.code == 1  # the objects have the finding until they are built again
     by_hand = incident.name in BY_HAND | BY_DEBUG_INFO[way]
     assert ("edited" in result.err) == (not by_hand), result
     if by_hand:
-        assert contents(lab, incident.files) == incident.files
+        assert incident.is_unchanged(lab)
         return
-    objects = compile_all(lab, incident, incident.compilers[0], "-MD")
-    lab.sh(f"{incident.compilers[0]} -shared -Wl,-z,defs {' '.join(objects)} -o x.so -lm")
+    objects = compiled(lab, incident, "gcc", "-MD")
+    lab.sh(f"{incident.driver()} -shared -Wl,-z,defs {' '.join(objects)} -o x.so -lm")
 
 
 def test_the_variable_gets_a_definition_in_one_source(lab):

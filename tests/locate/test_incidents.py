@@ -1,6 +1,5 @@
 """The cause and the fix of incidents.py's duplicates, however the compile is known. A diff that is offered mends the link."""
 
-import json
 import subprocess
 
 import pytest
@@ -11,19 +10,10 @@ from incidents import INCIDENTS, WAYS
 need("gcc", "g++", "clang", "clang++", "patch")
 
 
-def compile_all(lab, incident, compiler, way):
-    """Compiles the sources as that way asks, and returns the objects."""
-    sources = [name for name in incident.files if name.endswith((".c", ".cpp")) and not (name.startswith("impl."))]
-    flags = {"command": "", "preprocess": ""}.get(way, way)
-    entries = []
-    for source in sources:
-        options = f"{incident.options} {incident.own_options.get(source, '')}"
-        command = f"{compiler} -fno-common -w {options} {flags} -fPIC -c {source} -o {source}.o"
-        lab.sh(command)
-        entries.append({"directory": str(lab.path), "file": source, "output": f"{source}.o", "command": command})
-    if way in ("command", "preprocess"):
-        lab.write("compile_commands.json", json.dumps(entries))
-    return [f"{source}.o" for source in sources]
+def compiled(lab, incident, compiler, way):
+    """Compiles the sources in one of WAYS; returns the objects."""
+    flags = way if way.startswith("-") else ""
+    return incident.compile(lab, f"-fno-common -fPIC {flags}", compiler, database=not flags)
 
 
 def finding(lab, incident, objects, way):
@@ -43,25 +33,24 @@ def test_cause_and_fix(lab, incident, way):
         (lab.path / "compile_commands.json").unlink(missing_ok=True)
         for stale in lab.path.glob("*.d"):
             stale.unlink()
-        for name, text in incident.files.items():
-            lab.write(name, text)
-        objects = compile_all(lab, incident, compiler, way)
+        incident.write(lab)
+        objects = compiled(lab, incident, compiler, way)
         found = finding(lab, incident, objects, way)
         said = found["cause"] and found["cause"]["text"]
         if way not in incident.only:
             continue
         lexer = "l:2" if "-g" in way else "lex.c:3"
-        expected = incident.cause.replace("{cc}", compiler).replace("{lexer}", lexer)
+        expected = incident.cause.replace("{cc}", incident.driver(compiler)).replace("{lexer}", lexer)
         assert (found["cause"] and found["cause"]["kind"], said) == (incident.kind, expected), (compiler, found)
         if incident.fix:
             assert found["fixes"] and found["fixes"][0]["text"] == incident.fix, (compiler, found["fixes"])
         if incident.applied and way == "-MD":
-            mend(lab, incident, compiler, found["fixes"][0]["diff"])
+            repair(lab, incident, compiler, found["fixes"][0]["diff"])
 
 
-def mend(lab, incident, compiler, diff):
+def repair(lab, incident, compiler, diff):
     assert diff, "a fix that is one edit has a diff"
     done = subprocess.run(["patch", "-p0"], input=diff, cwd=lab.path, text=True, capture_output=True)
     assert done.returncode == 0, f"{diff}\n{done.stdout}{done.stderr}"
-    objects = compile_all(lab, incident, compiler, "-MD")
-    lab.sh(f"{compiler} -shared {' '.join(objects)} -o x.so")
+    objects = compiled(lab, incident, compiler, "-MD")
+    lab.sh(f"{incident.driver(compiler)} -shared -Wl,-z,defs {' '.join(objects)} -o x.so")

@@ -7,6 +7,7 @@ not define it as a plain global. The compiler must agree about what is defined; 
 import json
 import os
 import re
+import shlex
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_shape(tmp_path, case, compiler, way):
     if compiler not in case.compilers:
         pytest.skip("not for this compiler")
     sites, absent = write(case, tmp_path)
-    command = [{"gcc": "g++", "clang": "clang++"}[compiler] if case.source.endswith("cpp") else compiler, *case.options, "-w"]
+    command = [{"gcc": "g++", "clang": "clang++"}[compiler] if case.source.endswith("cpp") else compiler, *shlex.split(case.options), "-w"]
     output_of([*command, "-MD", "-MF", "x.d", "-c", case.source, "-o", "x.o"], tmp_path)
     defined = {line.split()[-1] for line in output_of(["gcc-nm", "x.o"], tmp_path).splitlines() if line.split()[-2] in "TDBRGSCuVW"}
     for symbol in sites:

@@ -1,38 +1,12 @@
 // Damaged debug info: any answer will do, as long as there is one. Meant to be run with the sanitizers on.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <random>
-
 #include "support/compile.hpp"
+#include "support/damage.hpp"
 #include "support/locate.hpp"
 
 namespace elfaudit::test {
 namespace {
-
-struct Range {
-  std::size_t begin, size;
-};
-
-/// The bytes of the debug sections and their relocations.
-std::vector<Range> debug_ranges(const std::string& path) {
-  std::vector<Range> result;
-  elf_version(EV_CURRENT);
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY));
-  Elf* elf = elf_begin(fd.get(), ELF_C_READ, nullptr);
-  std::size_t names = 0;
-  elf_getshdrstrndx(elf, &names);
-  for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(elf, scn)) != nullptr;) {
-    GElf_Shdr header{};
-    gelf_getshdr(scn, &header);
-    if (std::string(elf_strptr(elf, names, header.sh_name)).find("debug_") == std::string::npos || header.sh_size == 0)
-      continue;
-    result.push_back({header.sh_offset, header.sh_size});
-  }
-  elf_end(elf);
-  return result;
-}
 
 /// Asks for every symbol; the answer has to be whole.
 void ask(const std::string& path, const std::vector<SymbolQuery>& wanted) {
@@ -55,30 +29,7 @@ TEST_P(LocateHostile, SurvivesFlippedBytesAndTruncation) {
             "int S::m() { if (n::v) { rare(t); __builtin_abort(); } return t; }\n");
   dir.run(command + " -c a.cpp -o a.o");
   const auto wanted = defined_symbols(dir / "a.o");
-  const bool split = std::filesystem::exists(dir / "a.dwo");
-  std::mt19937 random(20240229);
-  for (const std::string victim : {"a.o", "a.dwo"}) {
-    if (victim == "a.dwo" && !split) continue;
-    const std::string good = contents(dir / victim);
-    const auto ranges = debug_ranges(dir / victim);
-    ASSERT_FALSE(ranges.empty());
-    for (int round = 0; round < 150; ++round) {
-      std::string bad = good;
-      for (unsigned flips = 1 + random() % 4; flips != 0; --flips) {
-        const Range range = ranges[random() % ranges.size()];
-        const char values[] = {
-            0, 1, 0x7f, static_cast<char>(0x80), static_cast<char>(0xff), static_cast<char>(random())};
-        bad[range.begin + random() % range.size] = values[random() % sizeof values];
-      }
-      dir.write(victim, bad);
-      ask(dir / "a.o", wanted);
-    }
-    for (int round = 0; round < 30; ++round) {
-      dir.write(victim, good.substr(0, random() % good.size()));
-      ask(dir / "a.o", wanted);
-    }
-    dir.write(victim, good);
-  }
+  damage(dir, {"a.o", "a.dwo"}, {"debug_"}, [&] { ask(dir / "a.o", wanted); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, LocateHostile,
@@ -96,7 +47,7 @@ TEST(LocateHostileClaims, CompressedSizeIsChecked) {
   dir.object("a.o", source, "g++ -g -gz=zlib");
   std::string bytes = contents(dir / "a.o");
   bool changed = false;
-  for (const Range& range : debug_ranges(dir / "a.o")) {
+  for (const Range& range : sections_named(dir / "a.o", {"debug_"})) {
     // Elf64_Chdr: ch_type 1, ch_reserved, ch_size
     if (bytes.compare(range.begin, 4, std::string("\1\0\0\0", 4)) != 0) continue;
     bytes.replace(range.begin + 8, 8, std::string("\0\0\0\0\7\0\0\0", 8));

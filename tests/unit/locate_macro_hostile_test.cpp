@@ -1,36 +1,17 @@
 // Damaged macro info: any answer will do, as long as there is one, and soon. Meant to be run with the sanitizers on.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "locate/dwarf/macro_info.hpp"
 #include "support/compile.hpp"
+#include "support/damage.hpp"
 #include "support/limits.hpp"
 #include "support/locate.hpp"
 
 namespace elfaudit::test {
 namespace {
 
-/// Where the sections are that macro info is read from.
-std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const std::string& path) {
-  std::vector<std::pair<std::size_t, std::size_t>> result;
-  elf_version(EV_CURRENT);
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY));
-  Elf* elf = elf_begin(fd.get(), ELF_C_READ, nullptr);
-  std::size_t names = 0;
-  elf_getshdrstrndx(elf, &names);
-  for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(elf, scn)) != nullptr;) {
-    GElf_Shdr header{};
-    gelf_getshdr(scn, &header);
-    const std::string name = elf_strptr(elf, names, header.sh_name);
-    for (const char* part :
-         {"macro", "macinfo", "debug_line", "debug_info", "cu_index", "str_offsets", "gnu_debuglink"})
-      if (name.find(part) != std::string::npos && header.sh_size != 0)
-        result.emplace_back(header.sh_offset, header.sh_size);
-  }
-  elf_end(elf);
-  return result;
-}
+const std::vector<std::string_view> kMacroSections = {"macro",    "macinfo",     "debug_line",   "debug_info",
+                                                      "cu_index", "str_offsets", "gnu_debuglink"};
 
 /// Asks everything there is to ask.
 void ask(const std::string& path, const std::string& folder) {
@@ -79,29 +60,7 @@ TEST_P(MacroHostile, SurvivesFlippedBytesAndTruncation) {
   if (command.find("clang++ -g -fdebug-macro -gsplit-dwarf") == 0 && have("llvm-dwp"))
     dir.run("llvm-dwp a.dwo -o a.o.dwp && rm a.dwo");
   ask(dir / "a.o", dir.path());
-  std::mt19937 random(20240229);
-  for (const std::string victim : {"a.o", "a.dwo", "a.o.dwp"}) {
-    if (!std::filesystem::exists(dir / victim)) continue;
-    const std::string good = contents(dir / victim);
-    const auto ranges = ranges_of(dir / victim);
-    ASSERT_FALSE(ranges.empty());
-    for (int round = 0; round < 150; ++round) {
-      std::string bad = good;
-      for (unsigned flips = 1 + random() % 4; flips != 0; --flips) {
-        const auto [begin, size] = ranges[random() % ranges.size()];
-        const char values[] = {
-            0, 1, 3, 4, 7, 0x7f, static_cast<char>(0x80), static_cast<char>(0xff), static_cast<char>(random())};
-        bad[begin + random() % size] = values[random() % sizeof values];
-      }
-      dir.write(victim, bad);
-      ask(dir / "a.o", dir.path());
-    }
-    for (int round = 0; round < 30; ++round) {
-      dir.write(victim, good.substr(0, random() % good.size()));
-      ask(dir / "a.o", dir.path());
-    }
-    dir.write(victim, good);
-  }
+  damage(dir, {"a.o", "a.dwo", "a.o.dwp"}, kMacroSections, [&] { ask(dir / "a.o", dir.path()); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, MacroHostile,
@@ -146,12 +105,16 @@ std::string with_macros(const TempDir& dir, const std::string& macros) {
                     "as");
 }
 
-std::string why_of(const std::string& path) {
+/// Reads the macro info of an object; `why` says why there is none.
+std::optional<MacroInfo> read_macros(const std::string& path, std::string& why) {
   Origin origin;
   origin.path = origin.bytes_path = path;
+  return MacroInfo::read(origin, std::nullopt, why);
+}
+
+std::string why_of(const std::string& path) {
   std::string why;
-  const auto info = MacroInfo::read(origin, std::nullopt, why);  // without bounds these take hours
-  return info ? "" : why;
+  return read_macros(path, why) ? "" : why;  // without bounds these take hours
 }
 
 TEST(MacroHostileClaims, StartWithoutEndAndEndWithoutStart) {
@@ -167,10 +130,8 @@ TEST(MacroHostileClaims, StartWithoutEndAndEndWithoutStart) {
     .byte 3, 9, 77         # a file that the line table does not have
     .byte 0
 )");
-  Origin origin;
-  origin.path = origin.bytes_path = path;
   std::string why;
-  const auto info = MacroInfo::read(origin, std::nullopt, why);
+  const auto info = read_macros(path, why);
   ASSERT_TRUE(info) << why;
   const auto readings = info->readings("/a.c", 2);
   ASSERT_EQ(readings.size(), 2U);
@@ -207,10 +168,8 @@ TEST(MacroHostileClaims, ImportOfACompilation) {
     .asciz "TWO 2"
     .byte 0
 )");
-  Origin origin;
-  origin.path = origin.bytes_path = path;
   std::string why;
-  const auto info = MacroInfo::read(origin, std::nullopt, why);
+  const auto info = read_macros(path, why);
   ASSERT_TRUE(info) << why;
   EXPECT_EQ(info->readings("/a.c", 10).size(), 1U);
   EXPECT_EQ(info->at("TWO", "/a.c", 10)->value, "2");
@@ -275,10 +234,8 @@ TEST(MacroHostileClaims, ExtensionsAreSkipped) {
     .asciz "ONE one"
     .byte 0
 )");
-  Origin origin;
-  origin.path = origin.bytes_path = path;
   std::string why;
-  const auto info = MacroInfo::read(origin, std::nullopt, why);
+  const auto info = read_macros(path, why);
   ASSERT_TRUE(info) << why;
   EXPECT_EQ(info->at("ONE", "/a.c", 2)->value, "one");
 }
@@ -294,10 +251,8 @@ TEST(MacroHostileClaims, SupplementaryFile) {
     .asciz "ONE 1"
     .byte 0
 )");
-  Origin origin;
-  origin.path = origin.bytes_path = path;
   std::string why;
-  const auto info = MacroInfo::read(origin, std::nullopt, why);
+  const auto info = read_macros(path, why);
   ASSERT_TRUE(info) << why;
   EXPECT_EQ(info->at("ONE", "/a.c", 3)->value, "1");
   EXPECT_FALSE(info->at("TWO", "/a.c", 3));
