@@ -7,6 +7,7 @@ import concurrent.futures
 import re
 import shlex
 import shutil
+import zlib
 
 from elfaudit_test import by_symbol
 
@@ -24,16 +25,19 @@ MESSAGES = {
 
 
 def compile_all(lab, sources, options="-arch=sm_80"):
-    """Compiles {name: source} or {name: (source, options)} to name.o; equal ones once, two at a time: nvcc is slow."""
+    """Compiles {name: source} or {name: (source, options)} to name.o. nvcc is slow: two run at a time, and what a lab has
+    compiled before is copied."""
     names = {}
     for name, source in sources.items():
         names.setdefault(source if isinstance(source, tuple) else (source, options), []).append(name)
 
     def compile_one(item):
-        (source, own), (first, *copies) = item
-        lab.cc(first + ".o", source + "\n", NVCC + own)
+        (source, own), copies = item
+        made = lab.path / f"compiled-{zlib.crc32(f'{own} {source}'.encode()):08x}.o"
+        if not made.exists():
+            lab.cc(made.name, source + "\n", NVCC + own)
         for copy in copies:
-            shutil.copy(lab.path / f"{first}.o", lab.path / f"{copy}.o")
+            shutil.copy(made, lab.path / f"{copy}.o")
 
     with concurrent.futures.ThreadPoolExecutor(2) as workers:
         list(workers.map(compile_one, names.items()))

@@ -143,39 +143,43 @@ SINGLE = {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    lab = Lab(tmp_path_factory.mktemp("definitions"))
-    compile_all(lab, SINGLE, "-gencode arch=compute_80,code=sm_80")
-    return lab
+    return Lab(tmp_path_factory.mktemp("definitions"))
 
 
 @pytest.mark.parametrize("name", sampled(PAIRS, 8))
-def test_pair(lab, name):
+def test_pair(bench, name):
     first, second, expected = PAIRS[name]
-    compile_all(lab, {"first": first, "second": second}, "-gencode arch=compute_80,code=sm_80")
-    assert agree(lab, "first.o second.o") == expected
-    assert agree(lab, "second.o first.o") == expected
+    compile_all(bench, {f"{name}-0": first, f"{name}-1": second}, "-gencode arch=compute_80,code=sm_80")
+    assert agree(bench, f"{name}-0.o {name}-1.o") == expected
+    assert agree(bench, f"{name}-1.o {name}-0.o") == expected
+
+
+@pytest.fixture(scope="module")
+def singles(bench):
+    compile_all(bench, SINGLE, "-gencode arch=compute_80,code=sm_80")
+    return bench
 
 
 @pytest.mark.deep
-def test_three_definitions(bench):
-    assert agree(bench, "var_a.o var_b.o var_c.o") == {"duplicate dv"}
+def test_three_definitions(singles):
+    assert agree(singles, "var_a.o var_b.o var_c.o") == {"duplicate dv"}
 
 
 @pytest.mark.deep
-def test_nvlink_stops_at_the_first_bad_input(bench):
-    assert agree(bench, "var_a.o var_b.o fn_a.o fn_b.o") == {"duplicate dv"}
-    assert agree(bench, "fn_b.o var_a.o fn_a.o var_b.o") == {"duplicate _Z1fi", "duplicate _Z2kaPi"}
+def test_nvlink_stops_at_the_first_bad_input(singles):
+    assert agree(singles, "var_a.o var_b.o fn_a.o fn_b.o") == {"duplicate dv"}
+    assert agree(singles, "fn_b.o var_a.o fn_a.o var_b.o") == {"duplicate _Z1fi", "duplicate _Z2kaPi"}
 
 
 @pytest.mark.deep
-def test_one_object_twice(bench):
-    assert agree(bench, "var_a.o var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
-    assert agree(bench, "var_a.o ./var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
+def test_one_object_twice(singles):
+    assert agree(singles, "var_a.o var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
+    assert agree(singles, "var_a.o ./var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
 
 
 @pytest.mark.deep
-def test_no_device_code(bench):
-    assert agree(bench, "host.o host.o") == set()
+def test_no_device_code(singles):
+    assert agree(singles, "host.o host.o") == set()
 
 
 # --- one name for things of two kinds: each with each, in both orders
