@@ -10,6 +10,8 @@ import pytest
 
 from elfaudit_test import SOURCE_DIR
 
+pytestmark = pytest.mark.deep
+
 # Prints the lane and the file of each test.
 COLLECT = """
 import pytest, sys
@@ -22,7 +24,6 @@ pytest.main(["--collect-only", "-qq", *sys.argv[1:]], plugins=[Lanes()])
 """
 
 
-@pytest.mark.deep
 def test_every_file_of_a_lane_is_known_to_ctest():
     tests = SOURCE_DIR / "tests"
     words = [sys.executable, "-c", COLLECT, *sorted(tests.glob("*/test_*.py"))]
