@@ -8,7 +8,7 @@ from elfaudit_test import Lab, SOURCE_DIR, need
 from nvlink import compile_all
 
 sys.path.append(str(SOURCE_DIR / "tests" / "link"))
-from gnu_ld import agree  # noqa: E402
+from linkers import agree  # noqa: E402
 
 need("nvcc", "nvlink", "ld.bfd", "g++", "gcc")
 
@@ -41,7 +41,7 @@ def bench(tmp_path_factory):
 @pytest.mark.parametrize("user, duplicate", [("uses", True), ("passes", False), ("common", False)])
 def test_header_that_defines_the_state_again(bench, kind, user, duplicate):
     """uses.o needs the member that has the shadow, passes.o does not; in C the header's is a common symbol."""
-    verdict = agree(bench, f"-e 0 {user}.o lib{kind}.a")
+    verdict = agree(bench, "bfd", f"-e 0 {user}.o lib{kind}.a")
     if kind in ("constant", "device"):
         assert {symbol for symbol, _ in verdict.duplicates} == ({"library_state"} if duplicate else set())
     if kind == "static":
@@ -51,7 +51,7 @@ def test_header_that_defines_the_state_again(bench, kind, user, duplicate):
 @pytest.mark.parametrize("kind", SOURCES)
 def test_two_objects(bench, kind):
     bench.sh(f"cp {kind}.o other.o")
-    symbols = {symbol for symbol, _ in agree(bench, f"-e 0 {kind}.o other.o {kind}-link.o").duplicates}
+    symbols = {symbol for symbol, _ in agree(bench, "bfd", f"-e 0 {kind}.o other.o {kind}-link.o").duplicates}
     assert ("library_state" in symbols) == (kind not in ("inline", "static"))
 
 

@@ -9,8 +9,7 @@ import subprocess
 import pytest
 
 from elfaudit_test import need
-from gnu_ld import assemble
-from linkers import PROGRAMS, differs, every_linker_and_gold
+from linkers import PROGRAMS, assemble, differs, every_linker_and_gold
 from undefined_names import LINKERS
 
 need("as")

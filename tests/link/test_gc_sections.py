@@ -4,7 +4,7 @@ import pytest
 
 from elfaudit_test import need
 import linkers
-from gnu_ld import assemble
+from linkers import assemble, assemble_all
 from undefined_names import EVERY, agree
 
 need("ld.bfd", "as", "ar")
@@ -74,8 +74,7 @@ def bench(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("gc"))
-    for name, source in OBJECTS.items():
-        assemble(lab, name, source)
+    assemble_all(lab, OBJECTS)
     lab.sh("ld.bfd -shared -soname calls.so refers-exported.o -o calls.so")
     lab.sh("ld.bfd -shared -soname defines.so defines-exported.o -o defines.so")
     lab.ar("libdead.a", "dead.o")

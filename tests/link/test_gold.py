@@ -5,7 +5,7 @@ import pytest
 
 import linker_verdicts
 from elfaudit_test import Lab, need
-from linkers import agree, assemble
+from linkers import agree, assemble_all
 
 need("ld.gold", "as", "ar", "ld.bfd")
 
@@ -52,8 +52,7 @@ ARCHIVES = "start foo common-foo foo-and-needs-bar foo-in-group excluded-foo".sp
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("gold"))
-    for name, source in OBJECTS.items():
-        assemble(lab, name, source)
+    assemble_all(lab, OBJECTS)
     for name in SHARED:
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
     lab.write("local.map", "V1 { local: *; };\n")

@@ -4,7 +4,7 @@ says before it compares names."""
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import agree, assemble, differs
+from linkers import agree, assemble_all, differs
 
 need("ld.gold", "as", "ar", "ld.bfd")
 
@@ -51,8 +51,7 @@ SCRIPTS = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("gold"))
-    for name, source in OBJECTS.items():
-        assemble(lab, name, source)
+    assemble_all(lab, OBJECTS)
     for name, text in SCRIPTS.items():
         lab.write(name, text + "\n")
     for name in ("foo", "v1", "default-v1", "wrap-common", "nameless-version"):

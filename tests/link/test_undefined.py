@@ -4,7 +4,7 @@ import pytest
 
 from elfaudit_test import need
 import linkers
-from gnu_ld import assemble
+from linkers import assemble, assemble_all
 from undefined_names import EVERY, agree
 
 need("ld.bfd", "as", "ar")
@@ -58,8 +58,7 @@ def bench(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("undefined"))
-    for name, text in OBJECTS.items():
-        assemble(lab, name, text)
+    assemble_all(lab, OBJECTS)
     assemble(lab, "linker-names", START + ".data\n" + "".join(f".quad {name}\n" for name in LINKER_NAMES))
     for name in ("foo", "bar"):
         lab.ar(f"lib{name}.a", f"{name}.o")
@@ -274,8 +273,7 @@ OFFSET_TABLE_USES = {
 @pytest.mark.parametrize("words", ["table.o", "table-call.o", "table.o slot.o", "table-call.o slot.o"])
 def test_gold_makes_the_offset_table_that_a_relocation_needs(bench, words):
     need("ld.gold")
-    for name, text in OFFSET_TABLE_USES.items():
-        assemble(bench, name, text)
+    assemble_all(bench, OFFSET_TABLE_USES)
     wrong = [linkers.differs(bench, "gold", f"{output} start.o {words}") for output in ("", "call.o", "-pie", "-shared -z defs call.o")]
     assert not any(wrong), "\n".join(filter(None, wrong))
 

@@ -6,8 +6,7 @@ import pytest
 
 from elfaudit_test import need
 import linkers
-from gnu_ld import assemble
-from linkers import PROGRAMS, every_linker
+from linkers import PROGRAMS, assemble, assemble_all, every_linker
 from undefined_names import EVERY, agree
 
 need("ld.bfd", "as")
@@ -46,8 +45,7 @@ def bench(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("versions"))
-    for name, source in OBJECTS.items():
-        assemble(lab, name, source)
+    assemble_all(lab, OBJECTS)
     lab.write("v1.map", "V1 { global: foo; local: *; };\n")
     lab.write("v2.map", "/* two */ V1 { foo; };\nV2 { global: foo; } V1;  # the newer\n")
     lab.write("missing.map", "V1 { global: foo; nosuch; };\n")
@@ -447,8 +445,7 @@ def versioned_names(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("versioned-names"))
-    for name, text in VERSIONED_NAMES.items():
-        assemble(lab, name, text)
+    assemble_all(lab, VERSIONED_NAMES)
     lab.write("v.map", "V2 { };")
     lab.write("bar.map", "V1 { global: bar; };")
     lab.write("local.map", "{ local: f*; };")
