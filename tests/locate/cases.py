@@ -2,7 +2,7 @@
 
     Case("a function", {"h.h": "int f(void) { return 1; }", "a.c": '#include "h.h"', "b.c": '#include "h.h"'})
 
-`edits.py` alone differs: its shapes are put into headers of other projects, so they are no files.
+`edits.py` has a format of its own: it inserts each shape into many headers, also those of installed libraries.
 """
 
 import json

@@ -28,7 +28,7 @@ def c(name, files, kind, cause, fix, **more):
     INCIDENTS.append(Incident(name, files, kind=kind, cause=cause, fix=fix, **more))
 
 
-cxx = c  # a name of its own, since the compilers of the sources are others
+cxx = c  # the extension of a source decides which driver compiles it
 
 
 def both(header, extension="c", name="x.h", before=""):

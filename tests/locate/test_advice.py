@@ -8,7 +8,7 @@ from elfaudit_test import need
 
 need("gcc", "g++", "clang", "clang++", "patch")
 
-# The last: how many shapes get advice at least.
+# Compiler, way, kind of project, one shape in how many, and the least number of shapes that get advice.
 COMBINATIONS = [("gcc", "-MD", Mutation, 1, 8), ("g++", "-g -MD", Outside, 5, 20)]
 EVERY_COMBINATION = [(compiler, way, kind, 1, 1) for compiler in COMPILERS for way in WAYS for kind in (Mutation, Outside)]
 
