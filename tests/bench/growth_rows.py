@@ -12,8 +12,9 @@ def sh(folder, command):
 
 
 def findings(folder, count):
-    """Two units that define the same functions and variables, with debug info."""
-    (folder / "defs.h").write_text("".join(f"int v{i};\nint f{i}() {{ return v{i}; }}\n" for i in range(3 * count)))
+    """Two units that define the same variables, functions and members, with debug info."""
+    lines = (f"int v{i} = 1;\nint f{i}() {{ return v{i}; }}\nstruct S{i} {{ int m(); }};\nint S{i}::m() {{ return {i}; }}\n" for i in range(3 * count))
+    (folder / "defs.h").write_text("".join(lines))
     for name in "ab":
         (folder / f"{name}.cpp").write_text('#include "defs.h"\n')
         sh(folder, f"g++ -g -c {name}.cpp")

@@ -38,6 +38,7 @@ def compile_all(lab, sources, options="-arch=sm_80"):
             lab.cc(made.name, source + "\n", NVCC + own)
         for copy in copies:
             shutil.copy(made, lab.path / f"{copy}.o")
+            shutil.copy(made.with_suffix(".cu"), lab.path / f"{copy}.cu")
 
     with concurrent.futures.ThreadPoolExecutor(2) as workers:
         list(workers.map(compile_one, names.items()))

@@ -2,7 +2,6 @@
 incidents.py has the others."""
 
 import json
-import os
 import subprocess
 
 import pytest
@@ -257,19 +256,3 @@ def test_edits_that_are_not_tried_say_so(lab):
     fixes = [f["fixes"][0] for f in by_symbol([finding(lab, build(lab, ["a.cpp", "b.cpp"], "g++ -std=c++17"))])]
     assert any(fix["diff"] for fix in fixes)
     assert all(bool(fix["diff"]) != fix["text"].endswith("(no diff: too many edits to try them all)") for fix in fixes)
-
-
-def user_seconds(lab, functions):
-    lab.write("many.h", "".join(f"struct S{i} {{ int m(); }};\nint S{i}::m() {{ return {i}; }}\nint v{i} = 1;\n" for i in range(functions)))
-    for name in "ab":
-        lab.write(f"{name}.cpp", '#include "many.h"\n')
-    objects = build(lab, ["a.cpp", "b.cpp"], "g++ -g")
-    before = os.times().children_user
-    assert len(by_symbol(lab.audit("check", *objects, "--format", "json").json()["findings"])) == 2 * functions
-    return os.times().children_user - before
-
-
-@pytest.mark.deep
-def test_the_cost_of_a_finding_does_not_grow_with_their_number(lab):
-    few, many = user_seconds(lab, 500), user_seconds(lab, 5000)
-    assert many < 30 * few + 0.5, (few, many)

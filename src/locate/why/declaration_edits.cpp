@@ -372,15 +372,9 @@ std::vector<std::string> text_between(const std::vector<std::string>& lines, Pos
   return text;
 }
 
-/// The names that mean something else further down.
+/// Some name there may mean something else further down.
 bool has_undefined_macro(const SourceTokens& source, At from, At to) {
-  std::set<std::string_view> names;
-  for (At at = from; at != to; ++at)
-    if (at->is_name()) names.insert(at->text);
-  const At end = source.tokens.end();
-  for (At at = source.tokens.begin(); at != end; ++at)
-    if (is_directive(*at) && end - at > 2 && (at + 1)->text == "undef" && names.contains((at + 2)->text)) return true;
-  return false;
+  return std::any_of(from, to, [&](const Token& token) { return token.is_name() && source.undefined.contains(token.text); });
 }
 
 }  // namespace
