@@ -11,10 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -74,29 +78,68 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// Takes what is there to read. False at the end of the stream. Beyond the bound, output is read and dropped, so that
-/// the program never waits for a reader.
-bool drain(int fd, std::string& into) {
+/// The program leads a group of processes, so that all of it can be ended.
+class OwnGroup {
+ public:
+  OwnGroup() {
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+  }
+  ~OwnGroup() { ::posix_spawnattr_destroy(&attributes_); }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+constexpr std::chrono::microseconds kLongestPause(10'000);
+
+/// What becomes of the reading.
+enum class Reading : std::uint8_t { GoesOn, Ended, TooMuch, TooLate };
+
+/// Takes what is there to read.
+Reading drain(int fd, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-  if (got < 0) return errno == EINTR || errno == EAGAIN;
-  const std::size_t room = limits::kProgramOutput - into.size();
-  if (static_cast<std::size_t>(std::max<ssize_t>(got, 0)) > room) note_beyond("a driver", "what it prints");
-  into.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
-  return got > 0;
+  if (got < 0) return errno == EINTR || errno == EAGAIN ? Reading::GoesOn : Reading::Ended;
+  if (static_cast<std::size_t>(got) > limits::kProgramOutput - into.size()) return Reading::TooMuch;
+  into.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0 ? Reading::GoesOn : Reading::Ended;
 }
 
 /// Reads both streams until both end: a program that fills one while the other is being waited for would hang.
-void drain_both(int out, std::string& out_text, int err, std::string& err_text) {
+Reading drain_both(int out, int err, ProcessOutput& into, std::chrono::steady_clock::time_point end) {
   std::array<pollfd, 2> streams{pollfd{out, POLLIN, 0}, pollfd{err, POLLIN, 0}};
+  const std::array texts{&into.out, &into.err};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
-    if (::poll(streams.data(), streams.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    const int ready = left <= 0 ? 0 : ::poll(streams.data(), streams.size(), static_cast<int>(left));
+    if (ready == 0) return Reading::TooLate;
+    if (ready < 0 && errno != EINTR) return Reading::Ended;
+    for (std::size_t i = 0; ready > 0 && i < streams.size(); ++i) {
+      if (streams[i].revents == 0) continue;
+      const Reading read = drain(streams[i].fd, *texts[i]);
+      if (read == Reading::TooMuch) return read;
+      if (read == Reading::Ended) streams[i].fd = -1;
     }
-    if (streams[0].revents != 0 && !drain(out, out_text)) streams[0].fd = -1;
-    if (streams[1].revents != 0 && !drain(err, err_text)) streams[1].fd = -1;
   }
+  return Reading::Ended;
+}
+
+/// A program may close its streams and go on.
+bool ends_by(pid_t child, std::chrono::steady_clock::time_point end) {
+  siginfo_t info{};
+  const auto is_running = [&] {
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+  };
+  for (auto pause = std::chrono::microseconds(50); is_running(); pause = std::min(pause * 2, kLongestPause)) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
 }
 
 int wait_for(pid_t child) {
@@ -122,7 +165,7 @@ std::string in_path(const std::string& program) {
   return program;
 }
 
-std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv) {
+std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv, unsigned seconds) {
   if (argv.empty() || argv.front().empty()) return std::nullopt;
   note_use(in_path(argv.front()));
   std::optional<Pipe> out = make_pipe();
@@ -133,11 +176,12 @@ std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv) {
   actions.empty_stdin();
   actions.redirect(out->write_end.get(), 1);
   actions.redirect(err->write_end.get(), 2);
+  const OwnGroup group;
 
   std::vector<std::string> words = argv;
   std::vector<std::string> environment = english_environment();
   pid_t child = -1;
-  if (::posix_spawnp(&child, words.front().c_str(), actions.get(), nullptr, pointers(words).data(),
+  if (::posix_spawnp(&child, words.front().c_str(), actions.get(), group.get(), pointers(words).data(),
                      pointers(environment).data()) != 0) {
     return std::nullopt;
   }
@@ -145,7 +189,15 @@ std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv) {
   err->write_end = FileDescriptor();
 
   ProcessOutput result;
-  drain_both(out->read_end.get(), result.out, err->read_end.get(), result.err);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const Reading read = drain_both(out->read_end.get(), err->read_end.get(), result, end);
+  if (read != Reading::Ended || !ends_by(child, end)) {
+    ::kill(-child, SIGKILL);
+    note_beyond(argv.front().c_str(),
+                read == Reading::TooMuch ? "what a program prints" : "the time that a program takes");
+    wait_for(child);
+    return ProcessOutput{128 + SIGKILL, {}, {}};
+  }
   result.exit_code = wait_for(child);
   return result;
 }

@@ -442,7 +442,7 @@ def test_what_a_driver_prints(lab):
                   f"head -c $(({limit('ProgramOutput')} + {extra} - size)) /dev/zero | tr '\\0' '#' >&2\n")
         lab.sh("chmod +x driver && mv driver g++-0")
         result = lab.audit("check", "--", "./g++-0", "a.o", "-o", "a")
-        assert result.code == 2 * extra and ("the limit on what it prints" in result.out + result.err) == bool(extra), result
+        assert result.code == 2 * extra and ("the limit on what a program prints" in result.out + result.err) == bool(extra), result
 
 
 def test_images_of_an_offload_section(lab):

@@ -368,7 +368,7 @@ std::optional<std::string> preprocess(const BuildRecord& record, std::string& wh
   const std::vector<std::string> there{"env", "-C", record.command->folder.empty() ? "." : record.command->folder};
   argv.insert(argv.begin(), there.begin(), there.end());
   note_unknown_use();  // the headers that it reads
-  std::optional<ProcessOutput> output = run_process(argv);
+  std::optional<ProcessOutput> output = run_process(argv, limits::kPreprocessorSeconds);
   if (output && output->exit_code == 0) return std::move(output->out);
   why_not =
       "the preprocessor failed: " + (output ? output->err.substr(0, output->err.find('\n')) : "it can't be started");
