@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -402,6 +403,8 @@ void prepare(const Request& request, LinkJob& job) {
 
 constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
 
+bool children_were_ignored = false;
+
 /// Becomes the command, so that its exit code, its signals and its process id are those of the command itself. Returns
 /// only when it can't be started: with the shell's exit code for that.
 int become(const std::vector<std::string>& command) {
@@ -410,14 +413,15 @@ int become(const std::vector<std::string>& command) {
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));  // execvp changes none
   argv.push_back(nullptr);
   std::fflush(nullptr);
+  if (children_were_ignored) std::signal(SIGCHLD, SIG_IGN);
   ::execvp(argv[0], argv.data());
   const int reason = errno;
   complain(fmt::format("cannot run {}: {}", argv[0], std::strerror(reason)));
   return reason == ENOENT ? 127 : 126;
 }
 
-/// Runs the command, with this process's streams. Returns its exit code, as a shell has it; 128 and more: the signal that
-/// has ended it. An interrupt from the terminal reaches it, too, and it says what becomes of that.
+/// Runs the command, with this process's streams. Returns its status as wait(2) has it. An interrupt from the terminal
+/// reaches it, too, and it says what becomes of that.
 int run_and_wait(const std::vector<std::string>& command) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -428,9 +432,20 @@ int run_and_wait(const std::vector<std::string>& command) {
   }
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw UsageError(fmt::format("cannot wait for {}: {}", command.front(), std::strerror(errno)));
+  return status;
+}
+
+/// Ends as the command has ended, whose signal a build system asks about. The core is the command's.
+int end_as(int status) {
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  const int signal = WTERMSIG(status);
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  return 128 + signal;  // it is blocked
 }
 
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
@@ -478,6 +493,11 @@ int audit_if_it_links(const Request& request) {
 }
 
 }  // namespace
+
+void prepare_signals() {
+  children_were_ignored = std::signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+  if (std::signal(SIGXFSZ, [](int) {}) == SIG_IGN) std::signal(SIGXFSZ, SIG_IGN);
+}
 
 int link_command(const Request& request) {
   if (!request.has_command || request.command.empty()) throw UsageError("link takes a command after --");
@@ -601,8 +621,7 @@ int index_what_is_made(const Request& request) {
   if (request.command.empty()) throw UsageError("no command after --");
   if (!request.files.empty() || !request.facts.empty() || !request.facts_folder.empty())
     throw UsageError("index takes objects or a command after --; of what a command makes the facts go beside it");
-  const int code = run_and_wait(request.command);
-  if (code != 0) return code;
+  if (const int status = run_and_wait(request.command); status != 0) return end_as(status);
   const std::string object = object_of(request.command);
   if (object.empty()) return 0;
   const unsigned jobs = request.audit.jobs == 0 ? 1 : request.audit.jobs;  // a build runs many of these
@@ -894,9 +913,9 @@ int remembered(const Request& request, std::FILE* stream, const std::function<Ru
     return result;
   };
   // Who writes a baseline wants it written, and who edits wants it done.
-  const bool writes = !request.policy.write_baseline.empty() || request.fix || request.diff;
-  if (request.audit.cache.empty() || writes) {
-    static_cast<void>(take_uses());
+  const bool edits = request.fix || request.diff;
+  if (request.audit.cache.empty() || edits || !request.policy.write_baseline.empty()) {
+    if (!edits) static_cast<void>(take_uses());
     return run().exit_code;
   }
   const RunCache cache(request.audit.cache, words_of_run(request));

@@ -449,6 +449,7 @@ void install_last_words() {
 
 int main(int argc, char** argv) {
   install_last_words();
+  elfaudit::prepare_signals();
   elfaudit::use_large_heaps();
   int code = 2;
   try {

@@ -1,12 +1,15 @@
-// --fix and --diff. Findings name the lines as they read them; here they are looked at again, checked and written.
+// --fix and --diff. Findings name the lines as they read them; here these are checked and written, if they are still so.
 
 #include "cli/commands.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -34,7 +37,7 @@ constexpr std::size_t kContext = 3;  // lines of a hunk
 /// Findings that are not fixed for one reason.
 struct NotFixed {
   std::string why;                 ///< "inc/state.h has uncommitted changes"
-  std::vector<std::string> names;  ///< of their symbols; of a file, where it could not be written
+  std::vector<std::string> names;  ///< of their symbols
 };
 
 /// What became of the edits.
@@ -45,7 +48,7 @@ struct EditOutcome {
   std::size_t fixed = 0;           ///< findings with an edit that was applied, symbols of one cause counted singly
   std::size_t findings = 0;        ///< all
   std::vector<NotFixed> not_fixed{};
-  bool failed = false;  ///< a file could not be written
+  std::string given_up{};  ///< why nothing is edited after all
 };
 
 /// An edit that is to be applied.
@@ -67,27 +70,115 @@ struct Source {
 
 // --- What version control says of a file
 
+constexpr std::uint64_t kLargestGitFile = std::uint64_t{64}
+                                          << 20;  // packed-refs of a repository with a million of them
+
 enum class Vcs : std::uint8_t { None, Git, Other };
 
-Vcs vcs_of(const fs::path& file, const fs::path& root) {
+struct WorkTree {
+  Vcs vcs = Vcs::None;
+  fs::path top{};
+};
+
+WorkTree work_tree_of(const fs::path& file, const fs::path& root) {
   std::error_code error;
   for (fs::path at = file.parent_path(); !at.empty(); at = at.parent_path()) {
-    if (fs::exists(at / ".git", error)) return Vcs::Git;
-    if (fs::exists(at / ".hg", error) || fs::exists(at / ".svn", error)) return Vcs::Other;
+    if (fs::exists(at / ".git", error)) return {Vcs::Git, at};
+    if (fs::exists(at / ".hg", error) || fs::exists(at / ".svn", error)) return {Vcs::Other, at};
     if (at == root || at == at.root_path()) break;
   }
-  return Vcs::None;
+  return {};
 }
 
-/// Why the file can't be had back from git; empty when it can. The repository's hooks and monitors are not run.
-std::string git_complaint(const fs::path& file) {
-  const auto status = run_process({"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C",
-                                   file.parent_path().string(), "--literal-pathspecs", "status", "--porcelain=v1", "-z",
-                                   "--ignored", "--untracked-files=all", "--", file.filename().string()});
-  if (!status || status->exit_code != 0) return "can't be compared with what is committed: git status failed";
-  if (status->out.empty()) return {};
-  if (status->out.starts_with("!!")) return "is ignored by git, which could not restore it";
-  return status->out.starts_with("??") ? "is not committed yet" : "has uncommitted changes";
+std::string line_in(const fs::path& file) {
+  return std::string(without_margins(read_whole(file.string(), kLargestGitFile).value_or(""), "\n"));
+}
+
+/// The folder of the repository whose work tree is at `top`: `.git` itself, or what a file of that name says, as in a
+/// submodule or a further work tree (gitrepository-layout(5)).
+fs::path git_folder(const fs::path& top) {
+  const std::string line = line_in(top / ".git");
+  std::string_view target = line;
+  return take_prefix(target, "gitdir: ") ? top / target : top / ".git";
+}
+
+/// The line for the HEAD of a repository that has none of the references: the id of the commit, or the name of a branch
+/// without one. Empty when it can't be told.
+std::string head_of(const fs::path& folder, const fs::path& common) {
+  const std::string head = line_in(folder / "HEAD");
+  std::string_view name = head;
+  if (!take_prefix(name, "ref: ")) return head;
+  std::error_code error;
+  const bool is_usual = name.starts_with("refs/") && name.find("..") == std::string_view::npos;
+  if (!is_usual || fs::exists(common / "reftable", error)) return {};
+  if (const std::string id = line_in(common / name); !id.empty()) return id;
+  const std::string end = fmt::format(" {}", name);
+  const std::string packed = read_whole((common / "packed-refs").string(), kLargestGitFile).value_or("");
+  for (const std::string_view line : line_views(packed))
+    if (line.ends_with(end)) return std::string(line.substr(0, line.size() - end.size()));
+  return head;
+}
+
+/// What `git status` says of a file. A repository's configuration names programs to run (filters, hooks, monitors,
+/// helpers, transports), so git gets the index, the objects and the HEAD of this one and a configuration of our own.
+/// Nothing when it can't be asked.
+std::optional<std::string> git_status(const fs::path& file, const fs::path& top) {
+  const fs::path folder = git_folder(top);
+  const std::string shared = line_in(folder / "commondir");
+  const fs::path common = shared.empty() ? folder : folder / shared;
+  const std::string head = head_of(folder, common);
+  if (head.empty()) return std::nullopt;
+
+  std::error_code error;
+  std::string made = (fs::temp_directory_path(error) / "elfaudit-XXXXXX").string();
+  if (error || ::mkdtemp(made.data()) == nullptr) return std::nullopt;
+  const Temporary own(made);
+  const Temporary references(made + "/refs");
+  const Temporary own_head(made + "/HEAD");
+  const Temporary configuration(made + "/config");
+  constexpr std::size_t kSha256 = 64;  // hexadecimal digits
+  const std::string_view format = head.size() == kSha256 ? "[extensions]\n\tobjectFormat = sha256\n" : "";
+  const std::string settings = fmt::format(
+      "[core]\n\tbare = false\n\tfileMode = false\n\trepositoryFormatVersion = {}\n{}", format.empty() ? 0 : 1, format);
+  if (!fs::create_directory(references.path(), error) || write_file(own_head.path(), head + "\n") != 0 ||
+      write_file(configuration.path(), settings) != 0)
+    return std::nullopt;
+
+  const char* path = std::getenv("PATH");
+  const std::optional<ProcessOutput> answer = run_process({"env",
+                                                           "-i",
+                                                           fmt::format("PATH={}", path != nullptr ? path : ""),
+                                                           "GIT_DIR=" + made,
+                                                           "GIT_INDEX_FILE=" + (folder / "index").string(),
+                                                           "GIT_OBJECT_DIRECTORY=" + (common / "objects").string(),
+                                                           "GIT_WORK_TREE=" + top.string(),
+                                                           "GIT_OPTIONAL_LOCKS=0",
+                                                           "GIT_NO_LAZY_FETCH=1",
+                                                           "GIT_CONFIG_NOSYSTEM=1",
+                                                           "GIT_ATTR_NOSYSTEM=1",
+                                                           "git",
+                                                           "-C",
+                                                           top.string(),
+                                                           "--literal-pathspecs",
+                                                           "status",
+                                                           "--porcelain=v1",
+                                                           "-z",
+                                                           "--ignored",
+                                                           "--untracked-files=all",
+                                                           "--ignore-submodules=all",
+                                                           "--",
+                                                           file.lexically_relative(top).string()});
+  if (!answer || answer->exit_code != 0) return std::nullopt;
+  return answer->out;
+}
+
+/// Why the file can't be had back from git; empty when it can.
+std::string git_complaint(const fs::path& file, const fs::path& top) {
+  const std::optional<std::string> status = git_status(file, top);
+  if (!status) return "can't be compared with what is committed: git status failed";
+  if (status->empty()) return {};
+  if (status->starts_with("!!")) return "is ignored by git, which could not restore it";
+  return status->starts_with("??") ? "is not committed yet" : "has uncommitted changes";
 }
 
 // --- Unified diffs of several edits
@@ -223,7 +314,7 @@ bool has_symbol(const InputFacts& input, const std::string& symbol) {
 
 class SourceEdits {
  public:
-  SourceEdits(const Audit& audit, const Request& request) : audit_(audit), request_(request) {
+  SourceEdits(const Audit& audit, const Request& request) : audit_(audit), request_(request), uses_(take_uses().paths) {
     std::error_code error;
     root_ = fs::canonical(project_.root(), error);
     for (const SuppressedFinding& one : audit.suppressed) leave_to(one.finding);
@@ -240,8 +331,12 @@ class SourceEdits {
         for (const Finding& other : finding.also) take(other);
       }
     } while (again_);
-    if (request_.fix) write();
-    make_diff();
+    if (request_.fix) {
+      write();
+    } else if (const std::string changed = changed_file(); !changed.empty()) {
+      give_up(changed, kChanged);
+    }
+    if (outcome_.given_up.empty()) make_diff();
     return std::move(outcome_);
   }
 
@@ -382,29 +477,43 @@ class SourceEdits {
   }
 
   std::string dirt(const fs::path& real) const {
-    std::string why;
-    switch (vcs_of(real, root_)) {
-      case Vcs::None:
-        return {};
-      case Vcs::Git:
-        why = git_complaint(real);
-        break;
-      case Vcs::Other:
-        why = "may have uncommitted changes: only git is asked";
-    }
+    const WorkTree tree = work_tree_of(real, root_);
+    if (tree.vcs == Vcs::None) return {};
+    const std::string why =
+        tree.vcs == Vcs::Git ? git_complaint(real, tree.top) : "may have uncommitted changes: only git is asked";
     return why.empty() ? why : why + " (--allow-dirty edits it all the same)";
   }
 
+  /// All files or none, since an edit may need the others: none where one is not what was judged. Other runs wait.
   void write() {
-    for (auto& [path, source] : sources_) {
+    const FileDescriptor lock(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (lock) ::flock(lock.get(), LOCK_EX);
+    if (const std::string changed = changed_file(); !changed.empty()) return give_up(changed, kChanged);
+    std::vector<const Source*> written;
+    for (const auto& [path, source] : sources_) {
       if (source.edits.empty()) continue;
-      // What an editor has saved in the meantime is not overwritten.
-      const bool is_same = read_whole(source.real, kLargestSource) == source.text;
-      const int error = is_same ? replace_file(source.real, Hunks(source).text()) : 0;
-      if (is_same && error == 0) continue;
-      outcome_.failed = true;
-      note(fmt::format("not written: {}", is_same ? std::strerror(error) : "it changed in the meantime"), source.shown);
+      written.push_back(&source);
+      const int error = rewrite_file(source.real, Hunks(source).text());
+      if (error == 0) continue;
+      give_up(source.shown, std::strerror(error));
+      for (const Source* one : written)
+        if (rewrite_file(one->real, one->text) != 0 && one != &source)
+          outcome_.given_up += fmt::format("; but {} is edited, and can't be put back", one->shown);
+      return;
     }
+  }
+
+  void give_up(const std::string& file, std::string_view why) { outcome_.given_up = fmt::format("{}: {}", file, why); }
+
+  /// A file to edit that is not as it was when it was first read; empty: there is none.
+  std::string changed_file() const {
+    for (const PathUse& use : uses_) {
+      if (use.level != Level::Whole || state_of_path(use.path, Level::Whole) == use.state) continue;
+      std::error_code error;
+      const auto source = sources_.find(fs::canonical(use.path, error).string());
+      if (source != sources_.end() && !source->second.edits.empty()) return source->second.shown;
+    }
+    return {};
   }
 
   void make_diff() {
@@ -428,8 +537,11 @@ class SourceEdits {
     }
   }
 
+  static constexpr std::string_view kChanged = "it has changed since it was read, so run elfaudit again";
+
   const Audit& audit_;
   const Request& request_;
+  const std::vector<PathUse> uses_;  // what was read to judge, as it was then
   const Project project_;
   fs::path root_;
   std::map<std::string, std::string> real_;  // of each path shown
@@ -456,6 +568,7 @@ void say_what_was_edited(const EditOutcome& outcome, bool written) {
   std::size_t others = 0;
   for (std::size_t i = said; i < outcome.not_fixed.size(); ++i) others += outcome.not_fixed[i].names.size();
   if (others != 0) complain(fmt::format("and {} more not fixed", others));
+  if (!outcome.given_up.empty()) return complain("nothing is edited: " + outcome.given_up);
   const std::string of = fmt::format("{} of {}", outcome.fixed, counted(outcome.findings, "finding"));
   if (outcome.files.empty())
     complain(outcome.findings == 0 ? "nothing to fix" : "no finding has an edit that can be applied");
@@ -476,7 +589,7 @@ bool edit_sources(const Request& request, const Audit& audit) {
   const EditOutcome outcome = SourceEdits(audit, request).run();
   if (request.diff) print(outcome.diff, "the diff");
   say_what_was_edited(outcome, request.fix);
-  return !outcome.failed;
+  return outcome.given_up.empty();
 }
 
 }  // namespace elfaudit

@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -249,6 +251,65 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
 
 namespace {
 
+/// What the handler of a signal may look at: nothing here is moved or freed.
+struct NameToRemove {
+  std::atomic<bool> taken = false;
+  std::atomic<bool> whole = false;  ///< the path is written
+  std::array<char, PATH_MAX> path{};
+};
+
+std::array<NameToRemove, 64> names_to_remove;
+
+void remove_and_die(int signal) {
+  for (const NameToRemove& name : names_to_remove)
+    if (name.whole) ::unlink(name.path.data());
+  for (auto name = names_to_remove.rbegin(); name != names_to_remove.rend();
+       ++name)  // the inner folder is the later one
+    if (name->whole) ::rmdir(name->path.data());
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// Only where the process would die of it, so that a library's host keeps what it has set up.
+void handle_signals() {
+  struct sigaction remove {};
+  remove.sa_handler = remove_and_die;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU}) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) ::sigaction(signal, &remove, nullptr);
+  }
+}
+
+}  // namespace
+
+Temporary::Temporary(std::string path) : path_(std::move(path)) {
+  static std::once_flag once;
+  std::call_once(once, handle_signals);
+  if (path_.size() >= PATH_MAX) return;
+  for (std::size_t i = 0; i < names_to_remove.size() && slot_ < 0; ++i) {
+    NameToRemove& name = names_to_remove[i];
+    if (name.taken.exchange(true)) continue;
+    std::strcpy(name.path.data(), path_.c_str());
+    name.whole = true;
+    slot_ = static_cast<int>(i);
+  }
+}
+
+Temporary::~Temporary() {
+  if (is_ours_) std::remove(path_.c_str());
+  release();
+}
+
+void Temporary::release() {
+  is_ours_ = false;
+  if (slot_ < 0) return;
+  NameToRemove& name = names_to_remove[static_cast<std::size_t>(std::exchange(slot_, -1))];
+  name.whole = false;
+  name.taken = false;
+}
+
+namespace {
+
 constexpr int kMostTries = 100;  // of names that a process of the same number has left behind
 constexpr std::size_t kRoomInName = NAME_MAX - 40;
 
@@ -270,23 +331,49 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
-/// `mode`: that of the file that is replaced.
-int replace(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
-  std::string temporary;
-  int fd = -1;
-  for (int i = 0; i < kMostTries && fd < 0; ++i) {
-    temporary = temporary_name(path);
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno != EEXIST) return errno;
+/// Access control lists among them. SELinux gives each new file a label of its folder.
+bool has_own_attributes(const std::string& path) {
+  std::array<char, XATTR_LIST_MAX> names{};
+  const ssize_t size = ::listxattr(path.c_str(), names.data(), names.size());
+  if (size < 0) return errno == ERANGE || errno == E2BIG;
+  for (std::string_view rest(names.data(), static_cast<std::size_t>(size)); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('\0'));
+    if (name != "security.selinux") return true;
+    rest.remove_prefix(name.size() + 1);
   }
-  if (fd < 0) return EEXIST;
-  int error = write_all(fd, bytes);
-  if (mode && ::fchmod(fd, *mode & 07777) != 0 && error == 0) error = errno;
-  // Network file systems report a full disk only now.
-  if (::close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) ::unlink(temporary.c_str());
-  return error;
+  return false;
+}
+
+bool same_owner(const struct stat& a, const struct stat& b) { return a.st_uid == b.st_uid && a.st_gid == b.st_gid; }
+
+/// Gives the open file the mode and the owner of the one that it replaces. Only root may give a file away.
+int take_after(int fd, const struct stat& old) {
+  struct stat made {};
+  if (::fstat(fd, &made) != 0) return errno;
+  if (!same_owner(made, old) && ::fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM) return errno;
+  return ::fchmod(fd, old.st_mode & 07777) == 0 ? 0 : errno;
+}
+
+/// `old`: of the file that is replaced; null when there is none.
+int replace(const std::string& path, std::string_view bytes, const struct stat* old) {
+  for (int i = 0; i < kMostTries; ++i) {
+    Temporary temporary(temporary_name(path));
+    FileDescriptor fd(::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!fd) {
+      const int error = errno;
+      temporary.release();
+      if (error == EEXIST) continue;
+      return error;
+    }
+    int error = write_all(fd.get(), bytes);
+    if (error == 0 && old != nullptr) error = take_after(fd.get(), *old);
+    // Network file systems report a full disk only now.
+    if (::close(fd.release()) != 0 && error == 0) error = errno;
+    if (error == 0 && std::rename(temporary.path().c_str(), path.c_str()) != 0) error = errno;
+    if (error == 0) temporary.release();
+    return error;
+  }
+  return EEXIST;
 }
 
 /// The descriptor that /dev/stdout, /dev/fd/N or /proc/self/fd/N names. Opened by its name, what is after it would be
@@ -315,6 +402,24 @@ std::string real_path(const std::string& path) {
   return real ? std::string(real.get()) : std::string();
 }
 
+/// Of a folder where no file can be made, or a mount point.
+bool has_no_room_beside(int error) { return error == EACCES || error == EPERM || error == EROFS || error == EBUSY; }
+
+/// Writes to the file itself, which is that of `info`, once there is room.
+int overwrite(const std::string& path, std::string_view bytes, const struct stat& info) {
+  FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat opened {};
+  if (!fd || ::fstat(fd.get(), &opened) != 0) return errno;
+  if (opened.st_dev != info.st_dev || opened.st_ino != info.st_ino) return ESTALE;  // another one since
+  const auto size = static_cast<off_t>(bytes.size());
+  if (const int error = size > info.st_size ? ::posix_fallocate(fd.get(), 0, size) : 0; error != 0) {
+    [[maybe_unused]] const int undone = ::ftruncate(fd.get(), info.st_size);
+    return error;
+  }
+  if (const int error = write_all(fd.get(), bytes); error != 0) return error;
+  return ::ftruncate(fd.get(), size) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 int replace_file(const std::string& path, std::string_view bytes) {
@@ -322,7 +427,20 @@ int replace_file(const std::string& path, std::string_view bytes) {
   const bool exists = ::stat(path.c_str(), &info) == 0;
   // rename() would put a file in place of /dev/null.
   if (exists && !S_ISREG(info.st_mode)) return EINVAL;
-  return replace(path, bytes, exists ? std::optional(info.st_mode) : std::nullopt);
+  return replace(path, bytes, exists ? &info : nullptr);
+}
+
+int rewrite_file(const std::string& path, std::string_view bytes) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return errno;
+  if (!S_ISREG(info.st_mode)) return EINVAL;
+  if (::access(path.c_str(), W_OK) != 0) return errno;  // rename() asks the folder alone
+  const bool is_ours = ::geteuid() == 0 || (info.st_uid == ::geteuid() && info.st_gid == ::getegid());
+  if (info.st_nlink == 1 && is_ours && !has_own_attributes(path)) {
+    const int error = replace(path, bytes, &info);
+    if (!has_no_room_beside(error)) return error;
+  }
+  return overwrite(path, bytes, info);
 }
 
 int write_file(const std::string& path, std::string_view bytes) {
@@ -332,15 +450,14 @@ int write_file(const std::string& path, std::string_view bytes) {
     struct stat link {};
     // A link to a file that is yet to be made.
     if (::lstat(path.c_str(), &link) == 0) return write_in_place(path, bytes, O_CREAT | O_TRUNC);
-    return replace(path, bytes, std::nullopt);
+    return replace(path, bytes, nullptr);
   }
   if (!S_ISREG(info.st_mode)) return write_in_place(path, bytes, 0);
   if (::access(path.c_str(), W_OK) != 0) return errno;  // rename() asks the folder alone
   if (read_own(path, bytes.size()) == bytes && ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return 0;
   const std::string real = real_path(path);
-  const int error = replace(real.empty() ? path : real, bytes, info.st_mode);
-  const bool no_room_beside = error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
-  return no_room_beside ? write_in_place(path, bytes, O_TRUNC) : error;
+  const int error = replace(real.empty() ? path : real, bytes, &info);
+  return has_no_room_beside(error) ? write_in_place(path, bytes, O_TRUNC) : error;
 }
 
 }  // namespace elfaudit

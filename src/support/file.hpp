@@ -30,6 +30,7 @@ class FileDescriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }  ///< the caller closes it
   explicit operator bool() const { return fd_ >= 0; }
 
  private:
@@ -96,14 +97,38 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
 /// The same for what the program keeps for itself: its answers do not depend on it, so it is not noted (file_uses.hpp).
 std::optional<std::string> read_own(const std::string& path, std::uint64_t most);
 
+/// A file, or an empty folder, that is removed on the way out, and by a signal that ends the process (HUP, INT, QUIT,
+/// TERM, PIPE and XCPU, where the process does nothing else on them). Make one before what it names.
+class Temporary {
+ public:
+  explicit Temporary(std::string path);
+  ~Temporary();
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// It has another name now, or is not ours: nothing is removed.
+  void release();
+
+ private:
+  std::string path_;
+  int slot_ = -1;  ///< in the table that the handler of signals knows
+  bool is_ours_ = true;
+};
+
 /// Writes a file of another name beside `path` and gives it that name once it is whole: readers see the old content or
 /// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed; the
-/// mode of a file that is replaced stays.
+/// mode of a file that is replaced stays, and its owner and group where the system allows that.
 /// Returns 0, or errno; EINVAL when `path` exists and is not a regular file.
 int replace_file(const std::string& path, std::string_view bytes);
 
+/// As replace_file(), for a file that a person keeps: where replacing it would lose something (another name of the file,
+/// its owner, an access control list or another extended attribute), the bytes are written to the file itself, once there
+/// is room for them. Only then can a crash leave half of them. EACCES where its mode forbids to write.
+int rewrite_file(const std::string& path, std::string_view bytes);
+
 /// Writes where a user asks for it. A regular file is replaced as by replace_file(): a symbolic link to it stays, and
-/// it keeps its mode; one with these very bytes only becomes new, so that its folder stays as it is (file_uses.hpp).
+/// it keeps its mode and owner; one with these very bytes only becomes new, so that its folder stays as it is (file_uses.hpp).
 /// Where no file can be made beside it (its folder is read-only, or it is a mount point), and to
 /// what is not a regular file (a FIFO, /dev/null, /dev/stdout), the bytes are written to the file itself. Returns 0, or
 /// errno.

@@ -361,6 +361,60 @@ def test_a_full_disk_behind_standard_output(twice):
         assert result.returncode == 2 and os.strerror(errno.ENOSPC).encode() in result.stderr, (words, result)
 
 
+@pytest.mark.parametrize("words, file", [(["check", "--write-baseline", "out", "a.o", "b.o"], "out"), (["check", "--format", "json=out", "a.o", "b.o"], "out"), (["index", "a.o", "-o", "out"], "out"), (["check", "a.o", "b.o"], None)])
+def test_a_limit_on_the_size_of_files(twice, words, file):
+    """SIGXFSZ would end the process without a word."""
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30, 30))
+
+    with open(twice.path / "stdout", "w") as stdout:
+        result = subprocess.run([PROGRAM, *words], cwd=twice.path, env=ENVIRONMENT, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=small_files)
+    assert result.returncode == 2 and b"File too large" in result.stderr, result
+    assert file is None or sorted(os.listdir(twice.path)) == sorted(["a.cpp", "b.cpp", "a.o", "b.o", "stdout"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_no_file_behind(twice, number):
+    need_plain_program("sanitizers want to be loaded first")
+    twice.write("slow.c", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <signal.h>\n#include <unistd.h>\n#include <stdlib.h>\n"
+                "ssize_t write(int fd, const void* bytes, size_t size) { if (fd > 2) raise(atoi(getenv(\"RAISES\")));"
+                " return ((ssize_t(*)(int, const void*, size_t))dlsym(RTLD_NEXT, \"write\"))(fd, bytes, size); }\n")
+    twice.sh("gcc -shared -fPIC slow.c -o slow.so -ldl")
+    before = sorted(os.listdir(twice.path))
+    for words in (["check", "--format", "json=out", "a.o", "b.o"], ["check", "--write-baseline", "out", "a.o", "b.o"], ["index", "a.o", "-o", "out"]):
+        result = subprocess.run([PROGRAM, *words], cwd=twice.path, capture_output=True, env={**ENVIRONMENT, "LD_PRELOAD": f"{twice.path}/slow.so", "RAISES": str(int(number))})
+        assert result.returncode == -number, result
+        assert sorted(os.listdir(twice.path)) == before, words
+
+
+# --- the command that is run
+
+
+def ignored_children():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize("command", ["index", "link"])
+def test_a_parent_that_ignores_its_children(lab, command):
+    """`nohup`s and daemons start programs so. The command's exit code stays, and it is started as it would be alone."""
+    assert run(lab, command, "--", "sh", "-c", "exit 9", preexec_fn=ignored_children).returncode == 9
+    state = run(lab, command, "--", "grep", "SigIgn", "/proc/self/status", preexec_fn=ignored_children).stdout
+    assert state == subprocess.run(["grep", "SigIgn", "/proc/self/status"], capture_output=True, preexec_fn=ignored_children).stdout
+
+
+def test_an_audit_whose_parent_ignores_its_children(twice):
+    twice.cc("m.o", "int main() {}")
+    result = run(twice, "check", "--", "g++", "m.o", "a.o", "b.o", "-o", "x", preexec_fn=ignored_children)
+    assert result.returncode == 1 and b"could not be asked" not in result.stdout, result
+
+
+@pytest.mark.parametrize("command", ["index", "link"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGKILL, signal.SIGXFSZ])
+def test_a_command_that_dies_of_a_signal(lab, command, number):
+    assert run(lab, command, "--", "sh", "-c", f"kill -{int(number)} $$").returncode == -number
+
+
 # --- what a compile command writes
 
 

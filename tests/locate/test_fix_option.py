@@ -1,12 +1,13 @@
 """--fix and --diff: the link passes afterwards, and nothing else is touched."""
 
 import os
+import resource
 import shlex
 import subprocess
 
 import pytest
 
-from elfaudit_test import need, sampled
+from elfaudit_test import ENVIRONMENT, finished, need, need_plain_program, sampled
 from incidents import INCIDENTS
 from test_incidents import compiled
 
@@ -189,3 +190,120 @@ def test_a_configuration_file_can_not_ask_for_edits(lab):
     lab.write(".elfaudit.toml", "fix = true\n")
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 2 and "unknown key 'fix'" in result.err and contents(lab) == TWICE
+
+
+# --- files that change meanwhile, or can't be written
+
+PROGRAM = os.environ.get("ELFAUDIT", "")
+
+# Does as an editor that saves while the audit is at work: what is given as SAVED replaces a file once that was opened so many
+# times.
+SAVE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define OPEN(name) \
+  int name(const char* path, int flags, int mode) { \
+    int fd = ((int (*)(const char*, int, int))dlsym(RTLD_NEXT, #name))(path, flags, mode); \
+    return save(fd, path); \
+  }
+static int save(int fd, const char* path) {
+  static int opened;
+  const char *file = getenv("SAVES"), *end = path + strlen(path) - strlen(file);
+  if (fd >= 0 && end >= path && strcmp(end, file) == 0 && ++opened == atoi(getenv("TIME"))) rename(getenv("SAVED"), file);
+  return fd;
+}
+OPEN(open)
+OPEN(open64)
+"""
+
+
+@pytest.mark.parametrize("option", ["--fix", "--diff"])
+@pytest.mark.parametrize("file, text", [("h.h", "inline int state = 3;\n"), ("h.h", "int state = 3; // new\n"), ("h.h", TWICE["h.h"]), ("a.c", TWICE["a.c"] + "int state = 3;\n")])
+def test_a_file_that_is_saved_while_it_is_judged(lab, option, file, text):
+    """Whenever that is, what is written is what was saved, or what the audit would make of the files as they were."""
+    need_plain_program()
+    lab.write("save.c", SAVE)
+    lab.sh("gcc -shared -fPIC save.c -o save.so -ldl && rm save.c")
+    times = 0
+    for time in range(1, 20):
+        build(lab)
+        lab.write("saved", text)
+        result = finished([PROGRAM, "check", option, "--no-sandbox", "a.o", "b.o"], lab.path, environment={**ENVIRONMENT, "LD_PRELOAD": f"{lab.path}/save.so", "SAVES": file, "SAVED": "saved", "TIME": str(time)})
+        if (lab.path / "saved").exists():
+            break  # it is not opened as often as that
+        times += 1
+        assert contents(lab) == {**TWICE, file: text}, (time, result)
+        assert result.code == 2 and f"nothing is edited: {file}: it has changed since it was read" in result.err or "no finding has an edit" in result.err, (time, result)
+        assert "+++" not in result.out, result
+    assert times > 1
+
+
+def test_many_at_once(lab):
+    """Without version control nothing else keeps them apart."""
+    names = [f"state{i}" for i in range(10)]
+    for name in ("a", "b"):
+        lab.write(f"{name}.cpp", '#include "h.h"\n')
+    for _ in range(3):
+        lab.write("h.h", "".join(f"int {name} = 3;\n" for name in names))
+        lab.sh("g++ -std=c++17 -MD -c a.cpp b.cpp")
+        runs = [subprocess.Popen([PROGRAM, "check", "--fix", "--allow-dirty", "a.o", "b.o"], cwd=lab.path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(6)]
+        assert {run.wait() for run in runs} <= {1, 2}
+        assert (lab.path / "h.h").read_text() == "".join(f"inline int {name} = 3;\n" for name in names)
+
+
+def test_all_names_and_the_owner_of_a_file_stay(lab):
+    build(lab)
+    lab.sh("ln h.h other.h")
+    if os.geteuid() == 0:
+        os.chown(lab.path / "a.c", 65534, 65534)
+    lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == FIXED and (lab.path / "h.h").samefile(lab.path / "other.h")
+    if os.geteuid() == 0:
+        assert ((lab.path / "a.c").stat().st_uid, (lab.path / "a.c").stat().st_gid) == (65534, 65534)
+
+
+def test_extended_attributes_stay(lab):
+    build(lab)
+    try:
+        os.setxattr(lab.path / "h.h", "user.note", b"ours")
+    except OSError as error:
+        pytest.skip(f"extended attributes: {error}")
+    lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == FIXED and os.getxattr(lab.path / "h.h", "user.note") == b"ours"
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_all_files_of_an_edit_are_written_or_none(lab, linked):
+    """h.h fits into a file of 20 bytes, a.c with the definition doesn't."""
+    build(lab)
+    if linked:
+        lab.sh("ln h.h other.h; ln a.c other.c")
+    result = subprocess.run([PROGRAM, "check", "--fix", "a.o", "b.o"], cwd=lab.path, env=ENVIRONMENT, capture_output=True, text=True, preexec_fn=small_files)
+    assert contents(lab) == TWICE and result.returncode == 2, result
+    assert "elfaudit: nothing is edited: a.c: File too large\n" in result.stderr and "edited a.c" not in result.stderr, result
+    assert not [name for name in os.listdir(lab.path) if name.endswith(".tmp")]
+
+
+# root may write to all, without these two.
+WITHOUT_RIGHTS = "setpriv --bounding-set=-dac_override,-dac_read_search" if os.geteuid() == 0 else ""
+
+
+def test_a_file_that_may_not_be_written(lab):
+    build(lab)
+    lab.sh("chmod a-w h.h")
+    result = lab.sh(f"{WITHOUT_RIGHTS} '{PROGRAM}' check --fix a.o b.o", check=False)
+    assert result.code == 2 and "nothing is edited: h.h: Permission denied" in result.err and contents(lab) == TWICE, result
+
+
+def test_a_folder_in_which_no_file_may_be_made(lab):
+    build(lab)
+    lab.sh("chmod a-w .")
+    result = lab.sh(f"{WITHOUT_RIGHTS} '{PROGRAM}' check --fix a.o b.o", check=False)
+    assert result.code == 1 and "edited a.c, h.h for 1 of 1 finding" in result.err and contents(lab) == FIXED, result
