@@ -885,14 +885,37 @@ void settle_linker(LinkLine& line, const Command& command, bool named) {
                             : linker_version(line.linker, line.program, may_run);
 }
 
+namespace {
+
+/// Even with -### clang runs what names the GPUs of this machine (amdgpu-arch, nvptx-arch), and looks for it in the
+/// folders that such words name.
+std::string_view folder_of_gpu_tools(const Command& command) {
+  const std::string program(base_name(real_program(command.program)));
+  if (program.find("gcc") != std::string::npos || program.find("g++") != std::string::npos) return {};
+  const auto is_of_gpus = [](std::string_view word) {
+    constexpr auto kNames = std::to_array<std::string_view>(
+        {"amdgcn", "amdgpu", "cuda", "hip", "native", "nvptx", "offload", "openmp", "spirv"});
+    return std::ranges::any_of(kNames,
+                               [&](std::string_view name) { return word.find(name) != std::string_view::npos; });
+  };
+  if (std::ranges::none_of(command.words, is_of_gpus)) return {};
+  for (const std::string& word : command.words)
+    if (starts_with_any(word, {"-B", "--prefix", "--gcc-toolchain", "--gcc-install-dir", "--sysroot"})) return word;
+  return {};
+}
+
+}  // namespace
+
 std::string why_not_run(const Command& command) {
   if (!command.may_ask) return {};
   if (!command.environment.empty()) return "it runs under env";
   for (const std::string& word : command.words) {
     if (word.find("-arch-tool=") != std::string::npos) return "it would run the program that " + word + " names";
-    if (word.starts_with("-wrapper") || word.starts_with("-specs") || word.starts_with("--specs"))
+    if (starts_with_any(word, {"-wrapper", "-specs", "--specs", "--config", "-ccc-", "--ccc-"}))
       return "it would do what " + word + " says";
   }
+  if (const std::string_view word = folder_of_gpu_tools(command); !word.empty())
+    return fmt::format("it would run tools for GPUs from the folder of {}", word);
   if (command.may_ask(command.program)) return {};
   return "it is not in PATH, and no --ask names it";
 }

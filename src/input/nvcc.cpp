@@ -597,20 +597,27 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
 }
 
 /// nvcc asks its host compiler, too: a -ccbin from a file is never started.
+constexpr std::string_view kHostCompiler = "compiler-bindir/ccbin";
+
+/// Of a command in a file: nvcc runs the host compiler that it names, and an option file may name another.
 std::string why_nvcc_not_asked(const Command& command) {
   std::string why = why_not_run(command);
   if (!why.empty() || !command.may_ask) return why;
-  for (std::size_t i = 0; i < command.words.size(); ++i) {
-    const std::string& word = command.words[i];
-    const std::string name = word.substr(0, word.find('='));
-    if (name != "-ccbin" && name != "--compiler-bindir" && name != "-compiler-bindir") continue;
-    const bool has_next = i + 1 < command.words.size();
-    const std::string compiler = name.size() < word.size() ? word.substr(name.size() + 1)
-                                 : has_next                ? command.words[i + 1]
-                                                           : "";
-    if (!command.may_ask(compiler)) return compiler + " is not in PATH, and no --ask names it";
-  }
+  for (const NvWord& word : read_nv_words(command.words, kHostCompiler, ""))
+    if (word.name == "compiler-bindir" && !command.may_ask(word.value))
+      return word.value + " is not in PATH, and no --ask names it";
   return {};
+}
+
+/// The words for nvcc. Of a command in a file those that were looked at: option files in place.
+Words words_to_ask(const Command& command) {
+  if (!command.may_ask) return command.words;
+  Words words;
+  for (const NvWord& word : read_nv_words(command.words, kHostCompiler, "")) {
+    words.push_back(word.spelled);
+    if (word.name == "compiler-bindir" && word.spelled.find('=') == std::string::npos) words.push_back(word.value);
+  }
+  return words;
 }
 
 LinkJob job_from_words(const Command& command, const std::string& why) {
@@ -653,7 +660,7 @@ LinkJob ask_nvcc(const Command& command) {
   NamesForNvcc names;
   Words argv = command.environment;
   argv.insert(argv.end(), {command.program, "--dryrun"});
-  for (const std::string& word : command.words) argv.push_back(names.name_of(word));
+  for (const std::string& word : words_to_ask(command)) argv.push_back(names.name_of(word));
   const std::optional<ProcessOutput> answer = run_process(argv);
   const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
   if (!answer || env_found_none) return job_from_words(command, "it can't be started");

@@ -374,7 +374,8 @@ std::vector<std::string> text_between(const std::vector<std::string>& lines, Pos
 
 /// Some name there may mean something else further down.
 bool has_undefined_macro(const SourceTokens& source, At from, At to) {
-  return std::any_of(from, to, [&](const Token& token) { return token.is_name() && source.undefined.contains(token.text); });
+  return std::any_of(from, to,
+                     [&](const Token& token) { return token.is_name() && source.undefined.contains(token.text); });
 }
 
 }  // namespace
