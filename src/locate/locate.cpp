@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@
 #include "locate/why/fix.hpp"
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 
@@ -739,8 +741,28 @@ WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<In
 
 }  // namespace
 
+namespace {
+
+/// What is beyond the limit, taken from the end of the list.
+std::vector<Finding> take_unlocated(std::vector<Finding>& findings) {
+  if (findings.size() <= limits::kLocatedFindings) return {};
+  const auto first = findings.begin() + static_cast<std::ptrdiff_t>(limits::kLocatedFindings);
+  std::vector<Finding> rest(std::make_move_iterator(first), std::make_move_iterator(findings.end()));
+  findings.erase(first, findings.end());
+  for (Finding& finding : rest)
+    for (Site& site : finding.sites) {
+      site.place.why_unknown =
+          fmt::format("not looked for: that is done for {} findings (elfaudit --limits)", limits::kLocatedFindings);
+      site.place.in_header = rule(finding.rule).kind == RuleKind::HeaderDefinition;  // which has been looked up
+    }
+  return rest;
+}
+
+}  // namespace
+
 std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
                                 const LocateOptions& options) {
+  std::vector<Finding> unlocated = take_unlocated(findings);
   std::vector<AskedSite> sites;
   for (Finding& finding : findings)
     for (Site& site : finding.sites) sites.push_back({&site, rule(finding.rule).kind == RuleKind::HeaderDefinition});
@@ -762,6 +784,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,
         context.files);
   explain_vtables(findings);
+  std::ranges::move(unlocated, std::back_inserter(findings));
   return context.problems();
 }
 

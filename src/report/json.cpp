@@ -1,5 +1,7 @@
 // The document for programs: schema/elfaudit-1.schema.json.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -81,12 +83,15 @@ Json joined(const std::vector<Audit>& links, Json (*of_link)(const Audit&)) {
   return list;
 }
 
-Json duplicates(const Audit& audit) {
-  Json list = joined(audit.links, duplicates);
-  for (const Conflict& conflict : audit.resolution.conflicts)
-    list.push_back({{"symbol", conflict.symbol},
-                    {"first", input_name(audit, conflict.kept.in)},
-                    {"other", input_name(audit, conflict.rejected.in)}});
+Json duplicate(const Audit& audit, const Conflict& conflict) {
+  return {{"symbol", conflict.symbol},
+          {"first", input_name(audit, conflict.kept.in)},
+          {"other", input_name(audit, conflict.rejected.in)}};
+}
+
+Json duplicates_of_one(const Audit& audit) {
+  Json list = Json::array();
+  for (const Conflict& conflict : audit.resolution.conflicts) list.push_back(duplicate(audit, conflict));
   return list;
 }
 
@@ -162,7 +167,7 @@ Json links(const Audit& audit) {
                     {"undefined_judged", link.resolution.judgement.undefined == Judged::Yes},
                     {"undefined_not_judged", or_null(std::string(to_word(link.resolution.judgement.undefined)))},
                     {"inputs", std::move(paths)},
-                    {"duplicates", duplicates(link)},
+                    {"duplicates", duplicates_of_one(link)},
                     {"notes", link.job.notes}});
   }
   return list;
@@ -193,46 +198,92 @@ Json site_json(const Site& site) { return to_json(site); }
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-std::string json_report(const Audit& audit, const ReportOptions& options) {
-  Json findings = Json::array();
-  for (const Finding& finding : audit.findings) findings.push_back(to_json(finding));
-  Json suppressed = Json::array();
-  for (const SuppressedFinding& one : audit.suppressed) {
-    suppressed.push_back(to_json(one.finding));
-    suppressed.back()["reason"] = one.reason;
-    suppressed.back()["suppressed_by"] = one.where;
+namespace {
+
+/// An object, written member by member as nlohmann's dump(2) has it: as one tree the findings of a broken build take a
+/// gigabyte.
+class Document {
+ public:
+  template <class Value>
+  void member(std::string_view key, const Value& value) {
+    name(key);
+    text_ += indented(json_text(Json(value), 2), 2);
   }
-  Json known = Json::array();
-  for (const Finding& finding : audit.known) known.push_back(to_json(finding));
+
+  template <class Range, class ToJson>
+  void list(std::string_view key, const Range& range, const ToJson& to_json_of) {
+    name(key);
+    text_ += '[';
+    bool is_first = true;
+    for (const auto& one : range) {
+      text_ += is_first ? "\n    " : ",\n    ";
+      text_ += indented(json_text(to_json_of(one), 2), 4);
+      is_first = false;
+    }
+    text_ += is_first ? "]" : "\n  ]";
+  }
+
+  std::string take() { return std::move(text_) + "\n}\n"; }
+
+ private:
+  void name(std::string_view key) { text_ += fmt::format("{}\n  \"{}\": ", text_.empty() ? "{" : ",", key); }
+
+  /// No string of a document has a line's end in it.
+  static std::string indented(std::string_view json, std::size_t blanks) {
+    std::string text;
+    for (const char c : json) {
+      text += c;
+      if (c == '\n') text.append(blanks, ' ');
+    }
+    return text;
+  }
+
+  std::string text_;
+};
+
+Json suppressed_json(const SuppressedFinding& one) {
+  Json json = to_json(one.finding);
+  json["reason"] = one.reason;
+  json["suppressed_by"] = one.where;
+  return json;
+}
+
+}  // namespace
+
+std::string json_report(const Audit& audit, const ReportOptions& options) {
+  const auto as_json = [](const Finding& finding) { return to_json(finding); };
   const Judgement& judgement = audit.resolution.judgement;
-  Json document = {{"schema", "elfaudit/1"},
-                   {"version", ELFAUDIT_VERSION},
-                   {"complete", audit.complete},
-                   {"linker", to_word(audit.job.linker)},
-                   {"linker_version", audit.job.linker_version},
-                   {"link_uses", to_word(audit.job.linker)},
-                   {"whole_archives", audit.resolution.whole_archives},
-                   {"findings", std::move(findings)},
-                   {"suppressed", std::move(suppressed)},
-                   {"known", std::move(known)},
-                   {"duplicates", duplicates(audit)},
-                   {"undefined", undefined(audit, options.list_undefined)},
-                   {"duplicates_judged", judgement.duplicates == Judged::Yes},
-                   {"duplicates_not_judged", or_null(std::string(to_word(judgement.duplicates)))},
-                   {"undefined_judged", judgement.undefined == Judged::Yes},
-                   {"undefined_not_judged", or_null(std::string(to_word(judgement.undefined)))},
-                   {"relocations_judged", audit.resolution.relocations_judged},
-                   {"undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json()},
-                   {"extracted_members", extracted(audit, true)},
-                   {"extracted_objects", extracted(audit, false)},
-                   {"inputs", inputs(audit)},
-                   {"packages", packages(audit)},
-                   {"left_out", audit.job.excluded},
-                   {"options_not_understood", audit.job.options_not_understood},
-                   {"notes", audit.job.notes}};
-  if (!audit.links.empty()) document["links"] = links(audit);
-  // Names are bytes; JSON is UTF-8: what is not UTF-8 becomes U+FFFD instead of an exception.
-  return json_text(document, 2) + "\n";
+  Document document;
+  document.member("schema", "elfaudit/1");
+  document.member("version", ELFAUDIT_VERSION);
+  document.member("complete", audit.complete);
+  document.member("linker", to_word(audit.job.linker));
+  document.member("linker_version", audit.job.linker_version);
+  document.member("link_uses", to_word(audit.job.linker));
+  document.member("whole_archives", audit.resolution.whole_archives);
+  document.list("findings", audit.findings, as_json);
+  document.list("suppressed", audit.suppressed, suppressed_json);
+  document.list("known", audit.known, as_json);
+  if (audit.links.empty())
+    document.list("duplicates", audit.resolution.conflicts, [&](const Conflict& one) { return duplicate(audit, one); });
+  else
+    document.member("duplicates", joined(audit.links, duplicates_of_one));
+  document.member("undefined", undefined(audit, options.list_undefined));
+  document.member("duplicates_judged", judgement.duplicates == Judged::Yes);
+  document.member("duplicates_not_judged", or_null(std::string(to_word(judgement.duplicates))));
+  document.member("undefined_judged", judgement.undefined == Judged::Yes);
+  document.member("undefined_not_judged", or_null(std::string(to_word(judgement.undefined))));
+  document.member("relocations_judged", audit.resolution.relocations_judged);
+  document.member("undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json());
+  document.member("extracted_members", extracted(audit, true));
+  document.member("extracted_objects", extracted(audit, false));
+  document.member("inputs", inputs(audit));
+  document.member("packages", packages(audit));
+  document.member("left_out", audit.job.excluded);
+  document.member("options_not_understood", audit.job.options_not_understood);
+  document.member("notes", audit.job.notes);
+  if (!audit.links.empty()) document.member("links", links(audit));
+  return document.take();
 }
 
 }  // namespace elfaudit

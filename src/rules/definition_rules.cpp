@@ -133,6 +133,7 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   const bool forced = evidence.job.relocations.noinhibit_exec && traits_of(evidence.job).forces_duplicates;
   std::vector<Finding> findings;
   for (const auto& [symbol, conflicts] : by_symbol) {
+    if (is_full(findings)) break;
     Finding finding = make_finding(kDuplicateDefinition, symbol,
                                    demangle(symbol) + " is defined " + times_text(conflicts.size() + 1));
     if (forced) finding.severity = Severity::Warning;

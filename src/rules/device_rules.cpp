@@ -186,6 +186,7 @@ std::vector<Finding> device_duplicates(const Evidence& evidence) {
   }
   std::vector<Finding> findings;
   for (auto& [symbol, finding] : by_symbol) {
+    if (is_full(findings)) break;
     std::string message = fmt::format("{} is defined {} in the device code for {}", demangle(symbol),
                                       times_text(finding.sites()), finding.arch_list());
     findings.push_back(std::move(finding).finish(kDeviceDuplicateDefinition, symbol, std::move(message)));
@@ -263,6 +264,7 @@ std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   }
   std::vector<Finding> findings;
   for (auto& [symbol, finding] : by_symbol) {
+    if (is_full(findings)) break;
     std::string message =
         fmt::format("{} is not defined in any device code for {}", demangle(symbol), finding.arch_list());
     const bool certain = used.contains(symbol);

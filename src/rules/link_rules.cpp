@@ -551,6 +551,7 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   std::vector<Finding> findings;
   const LinkJob& job = evidence.job;
   for (const Unresolved& name : evidence.resolution.unresolved) {
+    if (is_full(findings)) break;
     const bool may_be_reported = name.in_bytecode && is_reported(job, name);
     if (!(name.reported || may_be_reported) || reported_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
@@ -568,6 +569,7 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
 static std::vector<Finding> lost_references(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const LostReference& lost : evidence.resolution.lost_references) {
+    if (is_full(findings)) break;
     const std::string why = lost.group.empty() ? "which --gc-sections removes"
                                                : "which is discarded with the COMDAT group " + demangle(lost.group);
     Finding finding = make_finding(kDiscardedDefinition, lost.symbol,

@@ -114,6 +114,13 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
   }
   merge_host_and_device(findings);
   sort_findings(findings);
+  if (is_full(findings)) {
+    findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(limits::kFindings), findings.end());
+    const std::string says =
+        fmt::format("has more findings than the {} that are kept (elfaudit --limits)", limits::kFindings);
+    findings.push_back(unreadable_input({"this audit", says}));
+    sort_findings(findings);
+  }
   return findings;
 }
 

@@ -17,6 +17,7 @@
 #include "input/build/gpu_flags.hpp"
 #include "scan/object_queries.hpp"
 #include "stale/stale.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 
@@ -130,6 +131,9 @@ bool stops_link(const Finding& finding);
 
 /// Most severe first, then by rule, symbol and sites.
 void sort_findings(std::vector<Finding>& findings);
+
+/// Has a rule found more than an audit keeps? It need not look on.
+inline bool is_full(const std::vector<Finding>& findings) { return findings.size() > limits::kFindings; }
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.
 Finding make_finding(const Rule& rule, std::string_view symbol, std::string message);
