@@ -356,7 +356,8 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.add_option_function<std::string>(
          "--targets",
          [](const std::string& build) {
-           for (const BuildLink& link : plan_of_build(build).links) print(link.output + "\n", "the targets");
+           for (const BuildLink& link : plan_of_build(build).links)  // a line of the shell's list is one name
+             if (visible(link.output) == link.output) print(link.output + "\n", "the targets");
            throw CLI::Success();
          },
          "what the completions of -p offer")

@@ -16,6 +16,7 @@
 #include "elfaudit/policy.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
+#include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -255,14 +256,27 @@ std::vector<std::string> keys_of(const CLI::App& command) {
   return keys;
 }
 
+/// A basic string of TOML 1.0. It has an escape for every character, but none for bytes that are not UTF-8: those are
+/// refused, because another value would be a configuration that does something else.
 std::string toml_quoted(const std::string& text) {
+  constexpr std::string_view kEscaped = "\b\t\n\f\r\"\\";
+  constexpr std::string_view kLetters = "btnfr\"\\";
+  if (to_utf8(text) != text)
+    throw UsageError("a configuration file can't hold a value that is not UTF-8: '" + text + "'");
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    if (const std::size_t at = kEscaped.find(c); at != std::string_view::npos)
+      (out += '\\') += kLetters[at];
+    else if (c >= '\0' && c < ' ')
+      out += unicode_escape(static_cast<char32_t>(c));
+    else
+      out += c;
   }
-  return out + "\"";
+  return hidden_escaped(out, unicode_escape) + "\"";
 }
+
+/// The rest of a line, which TOML does not read.
+std::string toml_comment(const std::string& text) { return "# " + visible(text) + "\n"; }
 
 bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
@@ -334,12 +348,13 @@ void read_config_for(CLI::App& command, PolicyRequest& request, const std::vecto
 }
 
 std::string dumped_config(const CLI::App& command, const PolicyRequest& request) {
-  std::string out = request.config.empty() ? "# no configuration file\n" : "# from " + request.config + "\n";
+  std::string out = toml_comment(request.config.empty() ? "no configuration file" : "from " + request.config);
   for (const CLI::Option* option : command.get_options()) {
     const std::string key = key_of(*option);
     if (key.empty()) continue;
     const bool set = option->count() != 0;
-    out += fmt::format("{}{} = {}  # {}\n", set ? "" : "# ", key, toml_value(*option), option->get_description());
+    out += fmt::format("{}{} = {}  {}", set ? "" : "# ", key, toml_value(*option),
+                       toml_comment(option->get_description()));
   }
   const Policy policy = policy_of(request);
   const auto add_severities = [&](const std::map<std::string, std::optional<Severity>>& severities) {
@@ -357,7 +372,7 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
     add_severities(part.severities);
   }
   for (const Suppression& one : policy.suppressions) {
-    out += fmt::format("\n[[suppress]]  # {}\n", one.where);
+    out += "\n[[suppress]]  " + toml_comment(one.where);
     const std::pair<const char*, const std::string*> fields[] = {{"rule", &one.rule},     {"symbol", &one.symbol},
                                                                  {"input", &one.input},   {"file", &one.file},
                                                                  {"reason", &one.reason}, {"until", &one.until}};

@@ -429,7 +429,16 @@ class SourceEdits {
     });
   }
 
-  static std::string why_not(const Source& source, const LineEdit& edit) {
+  /// The lines of the edit's hunk go to standard output unchanged.
+  static bool is_printable(const Source& source, const LineEdit& edit) {
+    const std::size_t first = edit.first.line - 1;
+    const auto begin = static_cast<std::ptrdiff_t>(first - std::min(first, kContext));
+    const auto end = static_cast<std::ptrdiff_t>(std::min(first + edit.count + kContext, source.lines.size()));
+    return std::none_of(source.lines.begin() + begin, source.lines.begin() + end, is_obeyed) &&
+           std::ranges::none_of(edit.lines, is_obeyed);
+  }
+
+  std::string why_not(const Source& source, const LineEdit& edit) const {
     if (!source.refused.empty()) return source.shown + " " + source.refused;
     const std::size_t first = edit.first.line - 1;
     const bool is_there = edit.first.line != 0 && first + edit.count <= source.lines.size() &&
@@ -437,6 +446,9 @@ class SourceEdits {
                                      source.lines.begin() + static_cast<std::ptrdiff_t>(first));
     if (!is_there) return source.shown + " is not as it was when it was read";
     if (is_accepted(source, edit)) return {};
+    if (request_.diff && !is_printable(source, edit))
+      return fmt::format("no diff: a terminal or a CI system would obey a line near {}:{} (--fix edits it)",
+                         source.shown, edit.first.line);
     for (const Accepted& accepted : source.edits)
       if (overlap(accepted.edit, edit) && !merged(accepted.edit, edit))
         return fmt::format("its edit of {}:{} overlaps with that for {}", source.shown, edit.first.line,
@@ -468,7 +480,9 @@ class SourceEdits {
     if (root_.empty() || below.empty() || std::ranges::any_of(below, leads_out))
       return fmt::format("is not below {}, the project's folder", root_.string());
     if (!fs::is_regular_file(real, error)) return "is not a regular file";
-    if (source.real.find_first_of("\n\t\"\\") != std::string::npos) return "has a name that no diff can say";
+    const bool is_printable = !request_.diff || visible(source.real) == source.real;
+    if (source.real.find_first_of("\n\t\"\\") != std::string::npos || !is_printable)
+      return "has a name that no diff can say";
     const std::optional<std::string> text = read_whole(source.real, kLargestSource);
     if (!text) return "can't be read";
     source.text = *text;

@@ -752,7 +752,7 @@ std::vector<Finding> take_unlocated(std::vector<Finding>& findings) {
   for (Finding& finding : rest)
     for (Site& site : finding.sites) {
       site.place.why_unknown =
-          fmt::format("not looked for: that is done for {} findings (elfaudit --limits)", limits::kLocatedFindings);
+          fmt::format("not looked for: {} findings come first (elfaudit --limits)", limits::kLocatedFindings);
       site.place.in_header = rule(finding.rule).kind == RuleKind::HeaderDefinition;  // which has been looked up
     }
   return rest;

@@ -51,8 +51,7 @@ std::string labelled(std::string_view label, const std::string& text, std::size_
 }
 
 /// The advice of the findings about the symbol.
-std::string advice(const Finding& made, std::size_t columns) {
-  const Finding finding = for_display(made);
+std::string advice(const Finding& finding, std::size_t columns) {
   std::string out;
   if (finding.cause) out += labelled("cause", finding.cause->text, columns);
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)

@@ -7,6 +7,7 @@
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
+#include "report/json_object.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
@@ -29,20 +30,25 @@ Json to_json(const Focus& focus) {
   return {{"file", focus.at.file}, {"line", focus.at.line}, {"source", focus.in_source}};
 }
 
-/// `status`: "new", "in the baseline" or "suppressed".
-Json to_json(const Finding& finding, const std::string& status, const std::string& reason = {}) {
-  Json json = finding_json(finding);
-  json["focus"] = to_json(focus_of(finding));
-  json["status"] = status;
-  json["reason"] = reason;
+struct Shown {
+  const Finding* finding = nullptr;
+  std::string_view status;  ///< "new", "in the baseline" or "suppressed"
+  std::string_view reason{};
+};
+
+Json to_json(const Shown& shown) {
+  Json json = finding_json(*shown.finding);
+  json["focus"] = to_json(focus_of(*shown.finding));
+  json["status"] = shown.status;
+  json["reason"] = shown.reason;
   return json;
 }
 
-Json findings(const Audit& audit) {
-  Json list = Json::array();
-  for (const Finding& finding : audit.findings) list.push_back(to_json(finding, "new"));
-  for (const Finding& finding : audit.known) list.push_back(to_json(finding, "in the baseline"));
-  for (const SuppressedFinding& one : audit.suppressed) list.push_back(to_json(one.finding, "suppressed", one.reason));
+std::vector<Shown> findings(const Audit& audit) {
+  std::vector<Shown> list;
+  for (const Finding& finding : audit.findings) list.push_back({&finding, "new"});
+  for (const Finding& finding : audit.known) list.push_back({&finding, "in the baseline"});
+  for (const SuppressedFinding& one : audit.suppressed) list.push_back({&one.finding, "suppressed", one.reason});
   return list;
 }
 
@@ -117,17 +123,18 @@ std::string without_markup(const std::string& json) {
 }  // namespace
 
 std::string html_report(const Audit& audit, const ReportOptions& options) {
-  const Json data = {{"version", ELFAUDIT_VERSION},
-                     {"output", audit.job.output_path},
-                     {"complete", audit.complete},
-                     {"summary", summary(audit, options)},
-                     {"remarks", remarks(audit)},
-                     {"rules", rules(audit)},
-                     {"findings", findings(audit)},
-                     {"pulls", pulls(audit)},
-                     {"images", images(audit)},
-                     {"undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{}}};
-  return kPageHead + without_markup(json_text(data, -1)) + kPageTail;
+  JsonObject data(-1);
+  data.member("version", ELFAUDIT_VERSION);
+  data.member("output", audit.job.output_path);
+  data.member("complete", audit.complete);
+  data.member("summary", summary(audit, options));
+  data.member("remarks", remarks(audit));
+  data.member("rules", rules(audit));
+  data.list("findings", findings(audit), [](const Shown& shown) { return to_json(shown); });
+  data.member("pulls", pulls(audit));
+  data.member("images", images(audit));
+  data.member("undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{});
+  return kPageHead + without_markup(data.take()) + kPageTail;
 }
 
 }  // namespace elfaudit

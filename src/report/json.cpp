@@ -1,7 +1,5 @@
 // The document for programs: schema/elfaudit-1.schema.json.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
 #include "report/fingerprint.hpp"
+#include "report/json_object.hpp"
 #include "report/wording.hpp"
 #include "support/strings.hpp"
 
@@ -200,47 +199,6 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 namespace {
 
-/// An object, written member by member as nlohmann's dump(2) has it: as one tree the findings of a broken build take a
-/// gigabyte.
-class Document {
- public:
-  template <class Value>
-  void member(std::string_view key, const Value& value) {
-    name(key);
-    text_ += indented(json_text(Json(value), 2), 2);
-  }
-
-  template <class Range, class ToJson>
-  void list(std::string_view key, const Range& range, const ToJson& to_json_of) {
-    name(key);
-    text_ += '[';
-    bool is_first = true;
-    for (const auto& one : range) {
-      text_ += is_first ? "\n    " : ",\n    ";
-      text_ += indented(json_text(to_json_of(one), 2), 4);
-      is_first = false;
-    }
-    text_ += is_first ? "]" : "\n  ]";
-  }
-
-  std::string take() { return std::move(text_) + "\n}\n"; }
-
- private:
-  void name(std::string_view key) { text_ += fmt::format("{}\n  \"{}\": ", text_.empty() ? "{" : ",", key); }
-
-  /// No string of a document has a line's end in it.
-  static std::string indented(std::string_view json, std::size_t blanks) {
-    std::string text;
-    for (const char c : json) {
-      text += c;
-      if (c == '\n') text.append(blanks, ' ');
-    }
-    return text;
-  }
-
-  std::string text_;
-};
-
 Json suppressed_json(const SuppressedFinding& one) {
   Json json = to_json(one.finding);
   json["reason"] = one.reason;
@@ -253,7 +211,7 @@ Json suppressed_json(const SuppressedFinding& one) {
 std::string json_report(const Audit& audit, const ReportOptions& options) {
   const auto as_json = [](const Finding& finding) { return to_json(finding); };
   const Judgement& judgement = audit.resolution.judgement;
-  Document document;
+  JsonObject document(2);
   document.member("schema", "elfaudit/1");
   document.member("version", ELFAUDIT_VERSION);
   document.member("complete", audit.complete);
@@ -283,7 +241,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
   document.member("options_not_understood", audit.job.options_not_understood);
   document.member("notes", audit.job.notes);
   if (!audit.links.empty()) document.member("links", links(audit));
-  return document.take();
+  return document.take() + "\n";
 }
 
 }  // namespace elfaudit

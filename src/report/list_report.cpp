@@ -192,7 +192,7 @@ class JsonRow {
 
 void append_json(std::string& out, std::string_view text) {
   const auto plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
-  if (std::ranges::all_of(text, plain)) {
+  if (std::ranges::all_of(text, plain) && text.find("##") == std::string_view::npos) {
     out.append(1, '"').append(text).append(1, '"');
     return;
   }
@@ -499,8 +499,8 @@ std::string cell(const Row& row, const Column& column) {
 }
 
 std::string title(const Column& column) {
-  if (!column.processor.empty()) return column.processor;
-  return std::to_string(column.number) + (column.suffix == 0 ? std::string() : std::string(1, column.suffix));
+  if (!column.processor.empty()) return visible(column.processor);
+  return visible(std::to_string(column.number) + (column.suffix == 0 ? std::string() : std::string(1, column.suffix)));
 }
 
 struct Layout {
@@ -594,7 +594,7 @@ void print_images(std::string& out, const ObjectFacts& object, const std::string
     const bool numbered = section_word(image.found_in) != "file";
     print(out, "{}{:<19}  {:<6}  {:<12}  {:<4}  {:>10}  {:>10}{}", input,
           numbered ? fmt::format("{} {}", section_word(image.found_in), image.container) : "file", to_word(image.kind),
-          image.target(), to_word(image.compression), image.stored_size, image.real_size, remarks(image));
+          visible(image.target()), to_word(image.compression), image.stored_size, image.real_size, remarks(image));
     if (details)
       print_details(out, decoded(object.device, i));
     else
@@ -657,7 +657,7 @@ std::size_t print_device_symbols(TextPieces& out, const std::string& input, cons
   const std::vector<ListedDeviceSymbol> all = all_symbols(symbols);
   for (const ListedDeviceSymbol& listed : all) {
     const DeviceSymbol& symbol = *listed.symbol;
-    print(out.next(), "{}{:<12}  {:<5}  {:<7}  {:<8}  {:<8}  {:>8}  {:<16}  {}\n", input, image.target(),
+    print(out.next(), "{}{:<12}  {:<5}  {:<7}  {:<8}  {:<8}  {:>8}  {:<16}  {}\n", input, visible(image.target()),
           to_word(image.kind), listed.is_private ? "private" : to_word(symbol.binding), to_word(symbol.kind),
           to_word(symbol.space), symbol.size, place(symbols, symbol), visible(demangle(symbols.name(symbol))));
   }

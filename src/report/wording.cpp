@@ -215,6 +215,7 @@ void show(Origin& origin) {
 
 void show(Site& site) {
   show(site.origin);
+  show(site.shadow);
   show(site.section);
   show(site.place.at);
   show(site.place.why_unknown);
@@ -227,37 +228,51 @@ void show(Site& site) {
 Finding for_display(Finding finding) {
   for (std::string* text : {&finding.symbol, &finding.demangled, &finding.message}) show(*text);
   for (Site& site : finding.sites) show(site);
-  if (finding.cause) show(finding.cause->text);
-  for (Fix& fix : finding.fixes) show(fix.text);
-  for (auto* texts : {&finding.missing, &finding.symbols, &finding.notes, &finding.links}) show(*texts);
+  if (finding.cause)
+    for (std::string* text : {&finding.cause->kind, &finding.cause->text, &finding.cause->about}) show(*text);
+  for (Fix& fix : finding.fixes) {
+    show(fix.text);
+    show(fix.at);
+  }
+  for (FoundRelocation& one : finding.relocations)
+    for (std::string* text : {&one.type, &one.symbol, &one.section}) show(*text);
+  for (auto* texts : {&finding.missing, &finding.archs, &finding.symbols, &finding.notes, &finding.links}) show(*texts);
   for (Finding& other : finding.also) other = for_display(std::move(other));
   return finding;
 }
 
 SymbolReport for_display(SymbolReport report) {
-  for (std::string* text : {&report.symbol, &report.demangled, &report.verdict}) show(*text);
+  for (std::string* text : {&report.symbol, &report.demangled, &report.verdict, &report.link}) show(*text);
   for (SymbolUse& use : report.uses) {
     show(use.kind);
     show(use.reason);
     show(use.site);
   }
+  for (Finding& finding : report.findings) finding = for_display(std::move(finding));
   return report;
 }
 
 DiagnosedError for_display(DiagnosedError error) {
-  for (std::string* text : {&error.text, &error.symbol, &error.demangled, &error.name}) show(*text);
+  for (std::string* text :
+       {&error.kind, &error.tool, &error.text, &error.symbol, &error.demangled, &error.name, &error.arch})
+    show(*text);
   for (LogSite& site : error.sites) {
     for (std::string* text : {&site.input, &site.member, &site.section, &site.function}) show(*text);
     show(site.at);
   }
   show(error.chain);
+  for (NearbyFile& found : error.nearby) {
+    show(found.folder);
+    show(found.file);
+  }
   for (auto* texts : {&error.searched, &error.fixes, &error.notes}) show(*texts);
   return error;
 }
 
 Closure for_display(Closure closure) {
+  show(closure.interpreter);
   for (LoadedLibrary& library : closure.libraries) {
-    show(library.path);
+    for (std::string* text : {&library.path, &library.soname, &library.rpath, &library.runpath}) show(*text);
     for (NeededLibrary& needed : library.needed) {
       show(needed.name);
       show(needed.rule);

@@ -103,7 +103,8 @@ nlohmann::ordered_json or_null(const std::string& text);  ///< null when empty
 std::string headline(const DiagnosedError& error);
 
 // --- Findings and the like with every text in them made visible() (support/strings.hpp), for the reports that go to a
-// terminal or a CI log. Documents for programs have the names as they are.
+// terminal or a CI log. Only the diff of a fix stays, which these reports don't print. Documents for programs have the
+// names as they are: json_text() and its like escape them.
 
 Finding for_display(Finding finding);
 SymbolReport for_display(SymbolReport report);

@@ -132,11 +132,13 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
 
   const bool forced = evidence.job.relocations.noinhibit_exec && traits_of(evidence.job).forces_duplicates;
   std::vector<Finding> findings;
+  findings.reserve(std::min(by_symbol.size(), limits::kFindings + 1));
   for (const auto& [symbol, conflicts] : by_symbol) {
     if (is_full(findings)) break;
     Finding finding = make_finding(kDuplicateDefinition, symbol,
                                    demangle(symbol) + " is defined " + times_text(conflicts.size() + 1));
     if (forced) finding.severity = Severity::Warning;
+    finding.sites.reserve(conflicts.size() + 1);
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
     for (const Conflict* conflict : conflicts)
       if (conflict->rejected == conflict->kept)

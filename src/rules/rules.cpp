@@ -109,7 +109,11 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
     for (const RuleCheck& check : family.checks) {
       if (scope == RuleScope::Objects && !check.about_objects) continue;
       if (check.only_for != nullptr && !runs(*check.only_for, enabled)) continue;
-      std::ranges::move(check.find(evidence), std::back_inserter(findings));
+      std::vector<Finding> found = check.find(evidence);
+      if (findings.empty())
+        findings = std::move(found);
+      else
+        std::ranges::move(found, std::back_inserter(findings));
     }
   }
   merge_host_and_device(findings);

@@ -13,12 +13,51 @@
 
 namespace elfaudit {
 
+namespace {
+
+/// The length of the white space that `text` begins with and that GitHub's runner skips before a command: .NET's
+/// TrimStart(), without the characters that visible() spells out.
+std::size_t margin_of(std::string_view text) {
+  constexpr std::string_view kBlanks[] = {" ",
+                                          "\xc2\xa0",
+                                          "\xe1\x9a\x80",
+                                          "\xe2\x80\x80",
+                                          "\xe2\x80\x81",
+                                          "\xe2\x80\x82",
+                                          "\xe2\x80\x83",
+                                          "\xe2\x80\x84",
+                                          "\xe2\x80\x85",
+                                          "\xe2\x80\x86",
+                                          "\xe2\x80\x87",
+                                          "\xe2\x80\x88",
+                                          "\xe2\x80\x89",
+                                          "\xe2\x80\x8a",
+                                          "\xe2\x80\xaf",
+                                          "\xe2\x81\x9f",
+                                          "\xe3\x80\x80"};
+  std::string_view rest = text;
+  const auto cut_blank = [&] {
+    return std::ranges::any_of(kBlanks, [&](std::string_view blank) { return take_prefix(rest, blank); });
+  };
+  while (cut_blank()) {
+  }
+  return text.size() - rest.size();
+}
+
+/// Would a line that begins with `text` be a command to GitHub Actions? A single ":" counts: a place is "FILE:LINE".
+bool begins_command(std::string_view text) {
+  const std::string_view rest = text.substr(margin_of(text));
+  return rest == ":" || rest.starts_with("::");
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::istringstream words{std::string(text)};
   std::string out;
   std::size_t column = indent;
   for (std::string word; words >> word;) {
-    if (column != indent && width != 0 && column + 1 + word.size() > width) {
+    if (column != indent && width != 0 && column + 1 + word.size() > width && !begins_command(word)) {
       out += "\n" + std::string(indent, ' ');
       column = indent;
     }
@@ -154,14 +193,15 @@ bool turns_direction(char32_t c) {
   return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/// How it is spelled out; empty when it can be shown.
-std::string spelled(char32_t c) {
+/// The spelling of `c` after `before`; empty when it can be shown. The one table of what terminals and CI systems obey.
+std::string spelled(char32_t c, std::string_view before) {
   if (c == '\n') return "\\n";
   if (c == '\r') return "\\r";
   if (c == '\t') return "\\t";
-  if (c < 0x20 || c == 0x7f) return fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+  if (c < 0x20 || c == 0x7f || (c == '#' && before.ends_with('#')))
+    return fmt::format("\\x{:02x}", static_cast<unsigned>(c));
   const bool hidden = (c >= 0x80 && c < 0xa0) || c == 0x2028 || c == 0x2029 || turns_direction(c);
-  return hidden ? fmt::format("\\u{:04x}", static_cast<unsigned>(c)) : std::string();
+  return hidden ? unicode_escape(c) : std::string();
 }
 
 bool is_plain(std::string_view text) {
@@ -175,46 +215,70 @@ bool is_plain(std::string_view text) {
 
 std::string visible(std::string_view text) {
   std::string out;
-  // The runner of GitHub Actions passes over blanks before the command.
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin != std::string_view::npos && text.substr(begin).starts_with("::")) {
-    out = std::string(text.substr(0, begin)) + "\\x3a";
-    text.remove_prefix(begin + 1);
+  if (begins_command(text)) {
+    const std::size_t margin = margin_of(text);
+    out = std::string(text.substr(0, margin)) + "\\x3a";
+    text.remove_prefix(margin + 1);
   }
   if (is_plain(text)) return out.append(text);
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view one = text.substr(0, length == 0 ? 1 : length);
     const std::string spelling =
-        length == 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(one.front())) : spelled(code_point(one));
-    const bool repeated_hash = one == "#" && out.ends_with('#');
-    if (repeated_hash)
-      out += "\\x23";
-    else
-      out += spelling.empty() ? std::string(one) : spelling;
+        length == 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(one.front())) : spelled(code_point(one), out);
+    out += spelling.empty() ? std::string(one) : spelling;
     text.remove_prefix(one.size());
   }
   return out;
 }
 
+bool is_obeyed(std::string_view line) {
+  // The runner of GitHub Actions, src/Runner.Worker/ActionCommandManager.cs.
+  constexpr std::string_view kCommands[] = {"error",       "warning",        "notice",        "debug",
+                                            "group",       "endgroup",       "echo",          "add-mask",
+                                            "add-matcher", "add-path",       "set-env",       "set-output",
+                                            "save-state",  "remove-matcher", "stop-commands", "internal-set-repo-path"};
+  std::string command(line);
+  std::ranges::transform(command, command.begin(), [](char c) {
+    return c == '\t' || c == '\f' ? ' ' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (begins_command(command)) {
+    command.erase(0, margin_of(command) + 2);
+    if (is_among(command.substr(0, std::min(command.find(' '), command.find("::"))), kCommands)) return true;
+  }
+  for (const std::string_view mark : {"##[", "##vso[", "##teamcity["})
+    if (line.find(mark) != std::string_view::npos) return true;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  while (!line.empty()) {
+    const std::size_t length = utf8_length(line);
+    const auto byte = static_cast<unsigned char>(line.front());
+    if (length == 0 && byte < 0xa0) return true;  // a C1 control to a terminal that does not read UTF-8
+    const bool is_blank = byte == '\t' || byte == '\f';
+    if (length != 0 && !is_blank && !spelled(code_point(line.substr(0, length)), {}).empty()) return true;
+    line.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return false;
+}
+
 std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t)) {
-  const auto may_be_hidden = [](char c) { return static_cast<unsigned char>(c) >= 0x7f; };
+  const auto may_be_hidden = [](char c) { return c == '#' || static_cast<unsigned char>(c) >= 0x7f; };
   std::string out;
   while (!utf8.empty()) {
     const auto plain = std::find_if(utf8.begin(), utf8.end(), may_be_hidden) - utf8.begin();
     out += utf8.substr(0, static_cast<std::size_t>(plain));
     utf8.remove_prefix(static_cast<std::size_t>(plain));
     const std::size_t length = utf8_length(utf8);
-    if (length == 0) return out.append(utf8);
-    const std::string_view one = utf8.substr(0, length);
-    out += spelled(code_point(one)).empty() ? std::string(one) : escape(code_point(one));
-    utf8.remove_prefix(length);
+    if (utf8.empty()) break;
+    const std::string_view one = utf8.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0)
+      out += to_utf8(one);
+    else
+      out += spelled(code_point(one), out).empty() ? std::string(one) : escape(code_point(one));
+    utf8.remove_prefix(one.size());
   }
   return out;
 }
 
-std::string hidden_escaped_as_json(std::string_view utf8) {
-  return hidden_escaped(utf8, [](char32_t c) { return fmt::format("\\u{:04x}", static_cast<unsigned>(c)); });
-}
+std::string unicode_escape(char32_t c) { return fmt::format("\\u{:04x}", static_cast<unsigned>(c)); }
 
 }  // namespace elfaudit

@@ -79,7 +79,8 @@ std::vector<std::string> lines_in(std::string_view text);
 std::vector<std::string_view> line_views(std::string_view text);
 
 /// `text` with its line breaks between words, so that it stays within `width` columns where words allow it; 0: in one
-/// line. The first line begins at column `indent`, the others with as many blanks.
+/// line. The first line begins at column `indent`, the others with as many blanks. No other line begins with "::", which
+/// GitHub Actions obeys.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
 // --- "Did you mean": the word that someone may have wanted to write.
@@ -107,24 +108,29 @@ std::size_t utf8_length(std::string_view text);
 /// `text`, each byte that is in no well-formed sequence replaced by U+FFFD.
 std::string to_utf8(std::string_view text);
 
-/// `text` for one line of a terminal or a CI log. C0 and C1 controls, DEL, line and paragraph separators and what turns
-/// the direction of writing (Unicode 15: Bidi_Control) are spelled out ("\n", "\x1b", "\u202e"), bytes that are not
+/// `text` for one line of a terminal or a CI log. C0 and C1 controls, DEL, line and paragraph separators and marks that
+/// turn the direction of writing (Unicode 15: Bidi_Control) are spelled out ("\n", "\x1b", "\u202e"), bytes that are not
 /// UTF-8 as "\xff". So is one character of what a CI system would obey: "::" at the beginning (GitHub Actions) and "##"
 /// anywhere ("##[error]", Azure's "##vso[", TeamCity's "##teamcity["). All else is as it is, backslashes too.
 std::string visible(std::string_view text);
 
-/// For documents of programs: of what visible() spells out, DEL and all behind it in the way of the document's format.
+/// True if a terminal or a CI system would obey something in this line of a source file, printed unchanged as in a diff.
+/// Text that sources have is none of it: tabs, form feeds, a CR at the end, "##" of macros, "::" of C++, Latin-1.
+bool is_obeyed(std::string_view line);
+
+/// For documents that programs parse: DEL, every later character that visible() spells out, and the second '#' of "##"
+/// become what `escape` returns, in the way of the document's format. The parser reads the same text.
 std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t));
 
-/// The same as JSON's escapes.
-std::string hidden_escaped_as_json(std::string_view utf8);
+/// "\u009b": the escape of JSON and TOML. Up to U+FFFF, as all that visible() spells out.
+std::string unicode_escape(char32_t c);
 
-/// How every JSON document is written. Bytes that are not UTF-8 become U+FFFD. What RFC 8259 (7) allows as it is and a
-/// terminal obeys, as DEL and the C1 controls, is an escape: a name from a file is a name in any pager.
+/// How every JSON document is written. Bytes that are not UTF-8 become U+FFFD. Characters that RFC 8259 (7) allows as
+/// they are and that a terminal or a CI system obeys are escaped: a name from a file is a name in any pager or log.
 /// `indent`: blanks a level; -1: all on one line. `Json` is nlohmann's json or ordered_json.
 template <class Json>
 std::string json_text(const Json& document, int indent) {
-  return hidden_escaped_as_json(document.dump(indent, ' ', false, Json::error_handler_t::replace));
+  return hidden_escaped(document.dump(indent, ' ', false, Json::error_handler_t::replace), unicode_escape);
 }
 
 }  // namespace elfaudit
