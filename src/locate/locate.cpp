@@ -751,8 +751,7 @@ std::vector<Finding> take_unlocated(std::vector<Finding>& findings) {
   findings.erase(first, findings.end());
   for (Finding& finding : rest)
     for (Site& site : finding.sites) {
-      site.place.why_unknown =
-          fmt::format("not looked for: {} findings come first (elfaudit --limits)", limits::kLocatedFindings);
+      site.place.why_unknown = "not looked for";
       site.place.in_header = rule(finding.rule).kind == RuleKind::HeaderDefinition;  // which has been looked up
     }
   return rest;
@@ -784,8 +783,13 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,
         context.files);
   explain_vtables(findings);
+  std::vector<std::string> problems = context.problems();
+  if (!unlocated.empty())
+    problems.push_back(fmt::format(
+        "places, causes and edits are looked for of the first {} findings only: there are {} (elfaudit --limits)",
+        findings.size(), findings.size() + unlocated.size()));
   std::ranges::move(unlocated, std::back_inserter(findings));
-  return context.problems();
+  return problems;
 }
 
 std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& definitions,

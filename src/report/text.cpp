@@ -348,6 +348,7 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
 std::string text_report(const Audit& audit, const ReportOptions& options) {
   const Style style = style_of(options);
   std::string out;
+  out.reserve(audit.findings.size() * 1024);  // what is not used takes no memory
   for (const Finding& finding : audit.findings) {
     print_finding(out, finding, style);
     out += "\n";
@@ -361,7 +362,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
         if (!name.reported) out += "undefined: " + visible(demangle(name.symbol)) + "\n";
   }
   for (const std::string& remark : for_display(remarks(audit))) out += "note: " + fitted(remark, {}, 6, style) + "\n";
-  return out + fitted(visible(summary(audit, options)), {}, 0, style) + "\n";
+  return std::move(out) + fitted(visible(summary(audit, options)), {}, 0, style) + "\n";
 }
 
 std::string links_text(const Finding& finding) {

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from elfaudit_test import LIMITS, limit, need
+from elfaudit_test import LIMITS, by_symbol, limit, need
 from elfaudit_wheels import wheel
 
 need("g++", "ar")
@@ -470,3 +470,28 @@ def test_files_looked_through_for_what_sets_a_macro(lab):
         lab.sh("g++ -std=c++17 -g -MMD -c a.cpp b.cpp")
         out = lab.audit("check", "--enable", "divergent-definition", "a.o", "b.o").out
         assert "S differs" in out and ("last.h:1 defines V2" in out) != bool(extra), out
+
+
+def many_duplicates(lab, number):
+    """Two objects that define so many functions."""
+    lab.write("many.s", "".join(f".globl f{i}\nf{i}:\n" for i in range(number)))
+    lab.sh("as many.s -o a.o && cp a.o b.o")
+    return lab.audit("check", "--format", "json", "a.o", "b.o")
+
+
+@pytest.mark.deep
+def test_findings_that_are_looked_for_in_sources(lab):
+    for extra in (0, 1):
+        document = many_duplicates(lab, limit("LocatedFindings") + extra).json()
+        found = [f for f in by_symbol(document["findings"]) if f["rule"] == "duplicate-definition"]
+        assert len(found) == limit("LocatedFindings") + extra
+        assert sum(f["sites"][0]["why_unknown"] == "not looked for" for f in found) == extra
+        assert any(f"of the first {limit('LocatedFindings')} findings only" in note for note in document["notes"]) == bool(extra)
+
+
+@pytest.mark.deep
+def test_findings_that_are_kept(lab):
+    copied = 1  # copied-object
+    for extra in (0, 1):
+        result = many_duplicates(lab, limit("Findings") - copied + extra)
+        assert (result.code == 2) == bool(extra) and ("has more findings than" in result.out) == bool(extra)
