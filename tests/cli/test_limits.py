@@ -489,9 +489,8 @@ def test_findings_that_are_looked_for_in_sources(lab):
         assert any(f"of the first {limit('LocatedFindings')} findings only" in note for note in document["notes"]) == bool(extra)
 
 
-@pytest.mark.deep
+@pytest.mark.nightly
 def test_findings_that_are_kept(lab):
-    copied = 1  # copied-object
     for extra in (0, 1):
-        result = many_duplicates(lab, limit("Findings") - copied + extra)
+        result = many_duplicates(lab, limit("Findings") + extra)
         assert (result.code == 2) == bool(extra) and ("has more findings than" in result.out) == bool(extra)
