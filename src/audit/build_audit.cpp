@@ -114,8 +114,9 @@ class NoteCollector {
 };
 
 void add_new(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  std::set<std::string> known(list.begin(), list.end());
   for (const std::string& one : more)
-    if (std::ranges::find(list, one) == list.end()) list.push_back(one);
+    if (known.insert(one).second) list.push_back(one);
 }
 
 /// Makes one audit of those of the links.

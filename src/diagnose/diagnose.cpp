@@ -47,9 +47,9 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMostResponse = std::size_t{64} << 20;
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
 constexpr int kDeepest = 16;
+constexpr std::size_t kMostNotes = 100;
 
 /// Is the file in that folder or below it, links followed?
 bool is_below(const std::string& path, const std::string& folder) {
@@ -98,13 +98,17 @@ class ResponseWords {
   void add_file(const std::string& name, int depth) {
     const std::string path = in_folder(folder_, name);
     const bool may_be_read = depth < kDeepest && is_below(path, folder_);
-    const std::optional<std::string> text = may_be_read ? read_whole(path, kMostResponse) : std::nullopt;
+    const std::optional<std::string> text = may_be_read ? budget_.read(path) : std::nullopt;
     if (text) return add(split_response(*text), depth + 1);
-    notes_.push_back("@" + name + " was not read: not found below the folder that the command ran in");
+    if (notes_.size() == kMostNotes) return;
+    notes_.push_back(fmt::format(
+        "@{} was not read: {}", name,
+        budget_.beyond() != nullptr ? budget_.beyond() : "not found below the folder that the command ran in"));
   }
 
   std::string folder_;
   bool nvidia_;
+  ResponseBudget budget_;
   Words out_;
   Words notes_;
 };

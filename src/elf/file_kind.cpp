@@ -267,6 +267,7 @@ FileProbe look_into(const std::string& path) {
   if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode) {
     return {ProbedKind::Elf, machine_of_object(fd.get(), 0, static_cast<std::uint64_t>(info.st_size)), false};
   }
+  if (head.empty() && !read_own(path, 0)) return {ProbedKind::Other, {}, false};  // reported where it is read
   if (head.empty()) return {ProbedKind::Text, {}, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }

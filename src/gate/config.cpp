@@ -70,10 +70,12 @@ bool is_below(const fs::path& file, const fs::path& folder) {
 
 class ConfigReader {
  public:
-  /// `top`: of a file that was found, the folder below which it may write. `before`: the files that led to this one.
-  ConfigReader(std::string path, std::optional<fs::path> top, const std::vector<std::string>& known,
+  /// `top`: of a file that was found, the folder below which it may write. `files`: counts the files that are read, this
+  /// one included; a file that several extend counts each time. `before`: the files that led to this one.
+  ConfigReader(std::string path, std::optional<fs::path> top, const std::vector<std::string>& known, std::size_t& files,
                std::vector<std::string> before = {})
-      : path_(std::move(path)), top_(std::move(top)), known_(known), chain_(std::move(before)) {
+      : path_(std::move(path)), top_(std::move(top)), known_(known), files_(files), chain_(std::move(before)) {
+    ++files_;
     std::error_code error;
     chain_.push_back(fs::weakly_canonical(path_, error).string());
   }
@@ -159,11 +161,12 @@ class ConfigReader {
       const std::string path = fs::path(file).is_absolute() ? file : (folder() / file).lexically_normal().string();
       std::error_code error;
       const std::string whole = fs::weakly_canonical(path, error).string();
-      if (std::ranges::find(chain_, whole) != chain_.end() || chain_.size() > limits::kConfigFiles)
-        refuse(node, fmt::format("{} extends itself, or too many files extend one another", path));
+      if (std::ranges::find(chain_, whole) != chain_.end()) refuse(node, fmt::format("{} extends itself", path));
+      if (files_ > limits::kConfigFiles)
+        refuse(node, fmt::format("extends {}: too many files extend one another (elfaudit --limits)", path));
       if (!is_there(path)) refuse(node, fmt::format("extends {}: the file is missing", path));
       if (top_) refuse_strangers(path);
-      add(ConfigReader(path, top_, known_, chain_).run());
+      add(ConfigReader(path, top_, known_, files_, chain_).run());
     }
   }
 
@@ -275,6 +278,7 @@ class ConfigReader {
   std::string path_;
   std::optional<fs::path> top_;
   const std::vector<std::string>& known_;
+  std::size_t& files_;
   std::vector<std::string> chain_;
   Config config_;
 };
@@ -297,7 +301,8 @@ std::string find_config(const std::string& folder) {
 
 Config read_config(const std::string& path, const std::vector<std::string>& known, bool found) {
   const std::optional<fs::path> top = found ? std::optional(fs::path(path).parent_path()) : std::nullopt;
-  return ConfigReader(path, top, known).run();
+  std::size_t files = 0;
+  return ConfigReader(path, top, known, files).run();
 }
 
 std::string folder_of_inputs(const std::vector<std::string>& inputs) {

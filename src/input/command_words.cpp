@@ -175,12 +175,12 @@ class Expansion {
     if (open_.size() == limits::kResponseFileDepth)
       throw UsageError(fmt::format("response file @{}: these nest more than {} deep (elfaudit --limits)", path,
                                    limits::kResponseFileDepth));
-    const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
+    const std::optional<std::string> text = budget_.read(path);
     if (!text) {
+      if (budget_.beyond() != nullptr) throw UsageError(fmt::format("response file @{}: {}", path, budget_.beyond()));
       const ProbedKind kind = probe_file(path).kind;
       if (kind == ProbedKind::Missing) return false;  // as compilers do: the word stays what it is
-      throw UsageError("response file @" + path + ": " +
-                       (kind >= ProbedKind::Elf ? "larger than 64 MiB" : why_unusable(kind)));
+      throw UsageError("response file @" + path + ": " + why_unusable(kind));
     }
     open_.push_back(path);
     add(split_response(*text));
@@ -196,10 +196,25 @@ class Expansion {
   }
 
   std::vector<std::string> open_;
+  ResponseBudget budget_;
   std::vector<std::string> out_;
 };
 
 }  // namespace
+
+std::optional<std::string> ResponseBudget::read(const std::string& path) {
+  if (files_left_ == 0) {
+    beyond_ = "the command reads too many response files (elfaudit --limits)";
+    return std::nullopt;
+  }
+  --files_left_;
+  std::optional<std::string> text = read_whole(path, bytes_left_);
+  if (text)
+    bytes_left_ -= text->size();
+  else if (probe_file(path).usable())
+    beyond_ = "the response files of the command are larger than 64 MiB (elfaudit --limits)";
+  return text;
+}
 
 std::vector<std::string> split_response(std::string_view text) {
   std::vector<std::string> words;

@@ -45,12 +45,20 @@ bool makes_room_for_headers(std::string_view script) {
 
 void InputCollector::add_missing(const std::string& what, const std::string& reason) {
   // A driver names -lgcc twice: one file that is not there is one thing to repair.
-  const bool reported = std::any_of(job_.missing.begin(), job_.missing.end(),
-                                    [&](const InputError& e) { return e.path == what && e.what() == reason; });
-  if (!reported) job_.missing.emplace_back(what, reason);
+  if (reported_.empty())
+    for (const InputError& error : job_.missing) reported_.emplace(error.path, error.what());
+  if (reported_.emplace(what, reason).second) job_.missing.emplace_back(what, reason);
+}
+
+/// Says once which limit was reached. Nothing more is added to the job after it.
+void InputCollector::stop(const std::string& what, const std::string& reason) {
+  if (stopped_) return;
+  stopped_ = true;
+  add_missing(what, reason + " (elfaudit --limits)");
 }
 
 void InputCollector::add_file(const std::string& word, const InputState& state) {
+  if (stopped_) return;
   if (const auto source = not_built_.find(word); source != not_built_.end()) {
     return add_missing(source->second, kWouldBeCompiled);
   }
@@ -61,10 +69,15 @@ void InputCollector::add_file(const std::string& word, const InputState& state) 
 }
 
 void InputCollector::add_library(const std::string& name, const std::string& spelled, const InputState& state) {
+  if (stopped_) return;
   const bool archives_alone = job_.output == OutputKind::Relocatable && search_.linker->relocatable_has_archives;
   const bool shared = state.shared && !archives_alone;
   const FoundFile found = find_library(search_, name, shared);
   if (!found.path.empty()) return add_found(found, spelled, state);
+  if (search_.lookups > limits::kLibraryLookups)
+    return stop("-l" + name, "the search for the libraries of the link tries too many paths");
+  constexpr std::size_t kMostExplained = 100;  // each lists every folder
+  if (job_.missing.size() > kMostExplained) return add_missing("-l" + name, "cannot find -l" + name);
   std::string reason = fmt::format("cannot find -l{} (searched: {})", name, folders_searched(search_.dirs));
   if (!found.skipped.empty()) reason += fmt::format("; skipped: {}", fmt::join(found.skipped, ", "));
   if (const std::string other = other_version(search_, name); !other.empty())
@@ -83,6 +96,21 @@ LinkInput input_of(const std::string& path, const std::string& spelled, const Fi
   input.facts_offset = probe.facts_offset;
   input.facts_size = probe.facts_size;
   return input;
+}
+
+/// False, with the reason in the job, when the link names too much again.
+bool InputCollector::may_repeat(const FoundFile& found, const InputState& state) {
+  constexpr std::uint64_t kReadInPart = 256;
+  const bool in_part = found.probe.shared || (found.probe.kind == ProbedKind::Archive && !state.whole_archive);
+  std::error_code error;
+  const std::uintmax_t size =
+      found.probe.facts_size != 0 ? found.probe.facts_size : std::filesystem::file_size(found.path, error);
+  if (!error) repeated_bytes_ += in_part ? size / kReadInPart : size;
+  if (++repeated_ > limits::kRepeatedInputs)
+    stop(found.path, fmt::format("the link names files again more than {} times", limits::kRepeatedInputs));
+  else if (repeated_bytes_ > limits::kRepeatedBytes)
+    stop(found.path, fmt::format("the link names files again, {} MiB of them and more", limits::kRepeatedBytes >> 20));
+  return !stopped_;
 }
 
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
@@ -106,6 +134,7 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
     return add_missing(found.path, "attempted static link of dynamic object");
   }
   LinkInput input = input_of(found.path, spelled, found.probe);
+  if (!paths_.insert(input.path).second && !may_repeat(found, state)) return;
   // Of what becomes data the bytes count, which are the object's own.
   if (binary) input = {input.path, input.spelled};
   input.group = state.group;
@@ -130,6 +159,8 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (open || open_scripts_.size() == limits::kLinkerScriptDepth) {
     return add_missing(path, "linker scripts include each other in a cycle");
   }
+  if (++scripts_ > limits::kLinkerScripts)
+    return stop(path, fmt::format("the link reads more than {} linker scripts", limits::kLinkerScripts));
   const std::optional<std::string> text = read_whole(path, limits::kLinkerScriptBytes);
   if (!text) return add_missing(path, "too large for a linker script");
   constexpr std::size_t kLeast = 4;  // bytes
@@ -166,8 +197,8 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
   InputState inner = state;
   std::uint32_t depth = 0;
   for (const ScriptStatement& statement : script.statements) {
-    if (++statements_ > limits::kLinkerScriptStatements)
-      return add_missing(path, "too many statements in linker scripts");
+    if (stopped_) return;
+    if (++statements_ > limits::kLinkerScriptStatements) return stop(path, "too many statements in linker scripts");
     if (statement.kind == ScriptStatement::Kind::GroupStart) {
       // A GROUP() inside a group belongs to that group: GNU ld's outer group is searched again as a whole.
       if (depth++ == 0 && state.group == 0) inner.group = ++groups_;
@@ -192,6 +223,8 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     case ScriptStatement::Kind::Input:
       return add_script_input(statement, state);
     case ScriptStatement::Kind::SearchDir:
+      if (++script_dirs_ > limits::kScriptDirectories)
+        return stop(open_scripts_.back().path, "too many SEARCH_DIR in linker scripts");
       search_.dirs.push_back(search_.with_sysroot(statement.text));
       job_.search_dirs = search_.dirs;
       return;
@@ -227,7 +260,8 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
 /// The options of the line, and what -T names, count from the start; GNU ld reads an input script to its end before it
 /// opens the files that it names.
 void InputCollector::require_from_here(const std::string& symbol, bool main) {
-  const bool known = std::find(job_.required.begin(), job_.required.end(), symbol) != job_.required.end();
+  for (; required_seen_ < job_.required.size(); ++required_seen_) required_.insert(job_.required[required_seen_]);
+  const bool known = required_.contains(symbol);
   if (!known && !main) job_.required_late.emplace(symbol, open_scripts_.back().first_input);
   job_.required.push_back(symbol);
 }
@@ -238,6 +272,8 @@ void InputCollector::add_script_input(const ScriptStatement& statement, InputSta
   const OpenScript& script = open_scripts_.back();
   const FoundFile found = find_script_input(search_, statement.text, script.searched_from, script.main);
   if (found.path.empty()) {
+    if (search_.lookups > limits::kLibraryLookups)
+      return stop(script.path, "the search for the libraries of the link tries too many paths");
     const ProbedKind kind = probe_file(search_.with_sysroot(statement.text)).kind;
     return add_missing(statement.text, why_unusable(kind) + ", named by " + script.path);
   }

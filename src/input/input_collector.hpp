@@ -1,10 +1,13 @@
 // Words that name inputs -> LinkInput, through -l searches and linker scripts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
@@ -61,6 +64,8 @@ class InputCollector {
 
  private:
   void add_missing(const std::string& what, const std::string& reason);
+  void stop(const std::string& what, const std::string& reason);
+  bool may_repeat(const FoundFile& found, const InputState& state);
   void add_found(const FoundFile& found, const std::string& spelled, const InputState& state);
   /// A pack is each of its objects, one after the other.
   void add_packed(const FoundFile& pack, const InputState& state);
@@ -82,9 +87,18 @@ class InputCollector {
   std::map<std::string, std::string> not_built_;
   std::vector<OpenScript> open_scripts_;  // outermost first
   std::uint32_t groups_ = 0;
-  std::set<std::string> regions_;                      ///< of memory, that scripts name
-  std::map<std::string, std::string> regions_needed_;  ///< and the script that needs it
+  std::set<std::string> regions_;                           ///< of memory, that scripts name
+  std::map<std::string, std::string> regions_needed_;       ///< and the script that needs it
+  std::set<std::pair<std::string, std::string>> reported_;  ///< what is in LinkJob::missing, with the reason
+  std::unordered_set<std::string> paths_;                   ///< of the inputs
+  std::unordered_set<std::string> required_;                ///< the first required_seen_ of LinkJob::required
+  std::size_t required_seen_ = 0;
+  std::size_t repeated_ = 0;
+  std::uint64_t repeated_bytes_ = 0;
+  std::size_t scripts_ = 0;
+  std::size_t script_dirs_ = 0;
   std::size_t statements_ = 0;
+  bool stopped_ = false;  ///< at a limit
   bool has_output_format_ = false;
   bool binary_from_here_ = false;  ///< by TARGET(binary) of a script
   const bool entry_by_option_ = job_.entry_given;

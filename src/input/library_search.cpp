@@ -91,6 +91,7 @@ bool matches(const SearchPath& search, const std::string& path, const FileProbe&
 
 /// Takes `path` for the answer when there is such a file and it fits.
 bool try_file(const SearchPath& search, const std::string& path, FoundFile& found) {
+  if (++search.lookups > limits::kLibraryLookups) return false;
   const FileProbe probe = probe_file(path);
   if (!probe.usable()) return false;  // a folder called libq.so is passed over as well
   if (!matches(search, path, probe)) {
@@ -250,7 +251,8 @@ std::string find_script_file(const SearchPath& search, const std::string& name) 
   if (probe_file(name).usable()) return name;
   if (name.starts_with('/')) return {};
   for (const std::string& dir : search.dirs) {
-    if (std::string path = join(search, dir, name); probe_file(path).usable()) return path;
+    if (++search.lookups <= limits::kLibraryLookups)
+      if (std::string path = join(search, dir, name); probe_file(path).usable()) return path;
   }
   return {};
 }

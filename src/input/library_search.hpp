@@ -14,11 +14,12 @@ namespace elfaudit {
 /// Where and for what machine one link searches.
 struct SearchPath {
   const LinkerTraits* linker = &traits_of(LinkerKind::Bfd);
-  std::string sysroot;             ///< --sysroot without slashes at its end; empty: none, or "/"
-  bool sysroot_has_slash = false;  ///< it had
-  Machine machine;                 ///< of the output; unknown: every library fits
-  std::string folder;              ///< where the link runs; empty: here
-  std::vector<std::string> dirs;   ///< -L and the linker's own, sysroot put in
+  std::string sysroot;              ///< --sysroot without slashes at its end; empty: none, or "/"
+  bool sysroot_has_slash = false;   ///< it had
+  Machine machine;                  ///< of the output; unknown: every library fits
+  std::string folder;               ///< where the link runs; empty: here
+  std::vector<std::string> dirs;    ///< -L and the linker's own, sysroot put in
+  mutable std::size_t lookups = 0;  ///< paths that were tried; none is beyond limits::kLibraryLookups
 
   /// "=/lib" and "$SYSROOT/lib" are below the sysroot.
   std::string with_sysroot(const std::string& path) const;

@@ -426,6 +426,7 @@ class LineReader {
     job_.scope.command = true;
     job_.scope.whole_line = line.complete;
     job_.missing = line.refused;
+    for (const InputError& error : job_.missing) refused_.insert(error.path);
   }
 
   LinkJob read() {
@@ -449,6 +450,7 @@ class LineReader {
  private:
   void refuse(std::string_view option, const std::string& why) {
     job_.refuses_line = true;
+    refused_.emplace(option);
     job_.missing.emplace_back(std::string(option), std::string(linker_.name) + why);
   }
 
@@ -480,8 +482,7 @@ class LineReader {
   }
 
   void not_understood(const std::string& word) {
-    auto& list = job_.options_not_understood;
-    if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+    if (not_understood_.insert(word).second) job_.options_not_understood.push_back(word);
   }
 
   /// The linker does not know the option and links nothing.
@@ -492,8 +493,7 @@ class LineReader {
 
   void links_nothing(const std::string& word, std::string_view why = " has no such option") {
     job_.refuses_line = true;
-    const auto known = [&](const InputError& error) { return error.path == word; };
-    if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
+    if (refused_.insert(word).second)
       job_.missing.emplace_back(word,
                                 std::string(linker_.name) + std::string(why) +
                                     ", so it links nothing (or it is newer than the versions that elfaudit knows)");
@@ -921,6 +921,8 @@ class LineReader {
   LinkJob job_;
   LineState state_;
   std::vector<PendingInput> pending_;
+  std::set<std::string> not_understood_;  // the same words as in the job
+  std::set<std::string> refused_;         // words that are in LinkJob::missing
   std::vector<std::string> dirs_;
   std::vector<std::string> rpath_;
   std::vector<std::string> read_files_;

@@ -105,7 +105,9 @@ class NvWordReader {
   void add_file(const std::string& path, std::size_t depth) {
     if (depth == limits::kNvlinkOptionDepth)
       throw UsageError(fmt::format("option file {}: these nest more than {} deep (elfaudit --limits)", path, depth));
-    const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
+    const std::optional<std::string> text = budget_.read(path);
+    if (!text && budget_.beyond() != nullptr)
+      throw UsageError(fmt::format("option file {}: {}", path, budget_.beyond()));
     if (!text) throw UsageError("option file " + path + " can't be read");
     add(split_response(*text), depth + 1);
   }
@@ -113,6 +115,7 @@ class NvWordReader {
   std::string_view with_value_;
   std::string_view joined_;
   bool takes_next_ = false;
+  ResponseBudget budget_;
   std::vector<NvWord> out_;
 };
 
@@ -580,10 +583,10 @@ void add_device_half(LinkJob& job, const NvlinkLine& line, const NvccLink& link,
     if (std::find(link.own_dirs.begin(), link.own_dirs.end(), dir) == link.own_dirs.end())
       job.library_dirs.push_back(dir);
   }
-  for (const std::string& word : line.options_not_understood) {
-    auto& list = job.options_not_understood;
-    if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
-  }
+  std::vector<std::string>& list = job.options_not_understood;
+  std::set<std::string> known(list.begin(), list.end());
+  for (const std::string& word : line.options_not_understood)
+    if (known.insert(word).second) list.push_back(word);
 }
 
 LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {

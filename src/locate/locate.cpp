@@ -712,16 +712,42 @@ void note_missing_object(const ObjectFacts& object, Site& site) {
   site.notes.push_back(fmt::format("as recorded in {}: the object is missing", object.indexed_in));
 }
 
+/// Equal for questions that ask the same of the same object.
+std::string key_of(const Question& question) {
+  const Origin& origin = question.object->origin;
+  std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}{}{}\n", origin.path, origin.member, origin.bytes_path, origin.entry,
+                  origin.offset, question.object->indexed_in, origin.binary, origin.just_symbols, origin.bytecode);
+  for (const DefinitionQuery& asked : question.asked)
+    key += fmt::format("{} {} {} {}{}{}{}{} {}\n", asked.wanted.symbol_index, asked.wanted.name, asked.symbol.name,
+                       asked.symbol.is_function, asked.symbol.is_strong, asked.only_in_header, asked.only_place,
+                       asked.only_declared, asked.device_arch.value_or(0));
+  return key;
+}
+
+/// For each question the first that is equal: a link may name a file thousands of times.
+std::vector<std::size_t> first_equal(const std::vector<Question>& questions) {
+  std::unordered_map<std::string, std::size_t> known;
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    first.push_back(known.emplace(key_of(questions[i]), i).first->second);
+  return first;
+}
+
 WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs,
                        LocateContext& context) {
   std::vector<Question> questions = collect_questions(sites, inputs);
   std::uint64_t size = 0;
   for (const Question& question : questions) size += question.object->origin.size * kCostOfSources;
+  const std::vector<std::size_t> first = first_equal(questions);
   for_each_file(questions.size(), size, [&](std::size_t i) {
     Question& question = questions[i];
     progress_step();
+    if (first[i] != i) return;
     question.answers = answer(*question.object, question.asked, context.records, context.cache, context.preprocess);
   });
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    if (first[i] != i) questions[i].answers = questions[first[i]].answers;
   WrittenDefinitions all_written;
   for (Question& question : questions) {
     for (std::size_t i = 0; i < question.sites.size(); ++i) {

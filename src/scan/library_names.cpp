@@ -383,9 +383,18 @@ class LoaderConfigReader {
     }
   }
 
+  static bool has_wildcards(const std::filesystem::path& part) {
+    return part.native().find_first_of("*?[") != std::string::npos;
+  }
+
   void include(const std::string& patterns, const std::string& from, int depth) {
     std::istringstream words(patterns);
     for (std::string pattern; words >> pattern;) {
+      if (++includes_ > limits::kLoaderConfigIncludes) return note_beyond(from.c_str(), "the number of its includes");
+      if (std::ranges::count_if(std::filesystem::path(pattern), has_wildcards) > limits::kLoaderConfigStars) {
+        note_beyond(from.c_str(), "the wildcards of an include");
+        continue;
+      }
       if (!pattern.starts_with('/')) pattern = std::filesystem::path(from).parent_path() / pattern;
       const std::string folder = paths_.real(std::filesystem::path(pattern).parent_path());
       const std::string whole = folder + "/" + std::filesystem::path(pattern).filename().string();
@@ -400,6 +409,7 @@ class LoaderConfigReader {
   const LoaderConfigPaths& paths_;
   std::vector<InputError>& errors_;
   std::set<std::string> read_;
+  std::size_t includes_ = 0;
   std::vector<std::string> lines_;
 };
 

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,6 +109,7 @@ class ArchiveScan {
     std::vector<ObjectFacts> objects(archive.members.size());
     std::map<std::size_t, Found> others;  // members that aren't one object: few
     std::mutex others_mutex;
+    if (archive.thin) check_repeats(archive);
     // A thin archive's members are files of any size: as large as objects usually are.
     const std::uint64_t size = archive.thin ? objects.size() * kUsualObject : bytes.size();
     for_each_file(objects.size(), size, [&](std::size_t i) {
@@ -145,6 +147,21 @@ class ArchiveScan {
     }
     facts.objects = ObjectList(std::move(kept));
     return object_of;
+  }
+
+  /// Sixty bytes name a file of any size, and each naming of it would be read.
+  void check_repeats(const Archive& archive) const {
+    std::set<std::pair<std::string_view, std::uint64_t>> named;
+    std::uint64_t repeated = 0;
+    for (const ArchiveMember& member : archive.members) {
+      if (named.emplace(member.name, member.nested_header).second) continue;
+      std::error_code error;
+      const auto size = std::filesystem::file_size(std::filesystem::path(path_).parent_path() / member.name, error);
+      if (!error) repeated += size;
+      if (repeated > limits::kRepeatedBytes)
+        throw InputError(path_, fmt::format("names files again, {} MiB of them and more (elfaudit --limits)",
+                                            limits::kRepeatedBytes >> 20));
+    }
   }
 
   Origin origin_of(const ArchiveMember& member) const {

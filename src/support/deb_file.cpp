@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "support/density.hpp"
 #include "support/file.hpp"
 #include "support/shared_library.hpp"
 
@@ -179,8 +180,7 @@ struct DebFile::Reader {
     if (size < 0 || static_cast<std::uint64_t>(size) > limits.together - together)
       fail(fmt::format("would be more than {} bytes decompressed", limits.together));
     together += static_cast<std::uint64_t>(size);
-    if (together > limits.small && together / limits.ratio >= file_size)
-      fail(fmt::format("would be {} bytes made of {}: no real compression does that", together, file_size));
+    if (is_too_dense(together, file_size)) fail(too_dense_text(together, file_size));
   }
 
   std::size_t read(std::span<std::byte> into) const {

@@ -32,6 +32,23 @@
 
 namespace elfaudit {
 
+namespace {
+
+constexpr const char* kWouldWait = "has nothing to read yet: it is not a file on a disk";
+
+/// Throws unless a file whose size is said to be 0 is empty. Those of procfs are not, and file systems in user space may
+/// not know a size before they are read.
+void check_empty(const char* path, int fd) {
+  char byte = 0;
+  ssize_t got = 0;
+  do got = ::read(fd, &byte, 1);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) throw InputError(path, errno == EAGAIN ? kWouldWait : std::strerror(errno));
+  if (got > 0) throw InputError(path, "has content, but its file system says that its size is 0: copy it first");
+}
+
+}  // namespace
+
 FileDescriptor open_for_reading(const char* path, std::uint64_t* size) {
   // O_NONBLOCK: opening a FIFO someone named on the line must not hang; regular files ignore it.
   note_use(path);
@@ -41,6 +58,7 @@ FileDescriptor open_for_reading(const char* path, std::uint64_t* size) {
   if (::fstat(fd.get(), &st) != 0) throw InputError(path, std::strerror(errno));
   if (S_ISDIR(st.st_mode)) throw InputError(path, "is a directory");
   if (!S_ISREG(st.st_mode)) throw InputError(path, "is not a regular file");
+  if (st.st_size == 0) check_empty(path, fd.get());
   if (size != nullptr) *size = static_cast<std::uint64_t>(st.st_size);
   return fd;
 }
@@ -195,6 +213,7 @@ class Reader {
     if (got == 0) return pipe_ && bytes_.empty() && !had_writer_ && wait_for_writer();
     if (errno == EINTR) return true;
     if (errno != EAGAIN) throw InputError(path_, std::strerror(errno));
+    if (!pipe_) throw InputError(path_, kWouldWait);  // /proc/kmsg
     had_writer_ = true;
     pollfd wait{fd_, POLLIN, 0};
     ::poll(&wait, 1, -1);
@@ -239,6 +258,13 @@ std::optional<std::string> read_own(const std::string& path, std::uint64_t most)
   if (!fd || ::fstat(fd.get(), &info) != 0) return std::nullopt;
   if (!S_ISREG(info.st_mode) && !is_null_device(info)) return std::nullopt;
   if (static_cast<std::uint64_t>(info.st_size) > most) return std::nullopt;
+  if (info.st_size == 0 && S_ISREG(info.st_mode)) {  // it may have bytes: check_empty()
+    try {
+      return Reader(path, fd.get(), false, most).run();
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  }
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   if (!read_all(fd.get(), bytes.data(), 0, bytes.size())) return std::nullopt;
   return bytes;

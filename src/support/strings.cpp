@@ -4,6 +4,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,7 +51,62 @@ bool begins_command(std::string_view text) {
   return rest == ":" || rest.starts_with("::");
 }
 
+/// Where the bracket expression that begins at `at` ends, behind its ']'. npos: it never ends, so '[' is itself.
+std::size_t bracket_end(std::string_view pattern, std::size_t at) {
+  std::size_t first = at + 1;
+  if (first < pattern.size() && (pattern[first] == '!' || pattern[first] == '^')) ++first;
+  const std::size_t end = pattern.find(']', first + 1);
+  return end == std::string_view::npos ? end : end + 1;
+}
+
+/// Does one character match the element at `at`, which is no star? Moves `at` behind the element then.
+bool matches_element(const std::string& pattern, std::size_t& at, char c) {
+  std::size_t next = at + 1;
+  bool fits = pattern[at] == '?' || pattern[at] == c;
+  if (pattern[at] == '\\') {
+    fits = next < pattern.size() && pattern[next++] == c;
+  } else if (const std::size_t end = pattern[at] == '[' ? bracket_end(pattern, at) : std::string::npos;
+             end != std::string::npos) {
+    next = end;
+    fits = ::fnmatch(pattern.substr(at, end - at).c_str(), std::string(1, c).c_str(), 0) == 0;
+  }
+  if (fits) at = next;
+  return fits;
+}
+
+/// "[[:digit:]]", "[\\]]" and "[a": fnmatch itself says where these end. So it does for a second pair of brackets.
+bool has_odd_brackets(const std::string& pattern) {
+  const std::size_t open = pattern.find('[');
+  if (open == std::string::npos) return false;
+  return bracket_end(pattern, open) == std::string::npos || pattern.find_first_of("[\\", open + 1) != std::string::npos;
+}
+
 }  // namespace
+
+bool glob_matches(const std::string& pattern, const std::string& text) {
+  if (has_odd_brackets(pattern) || pattern.find('\0') != std::string::npos || text.find('\0') != std::string::npos)
+    return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  // What precedes the last star that was met never has to be matched again: if the rest fits anywhere, it fits behind
+  // the first place where that part did.
+  std::size_t behind_star = std::string::npos;
+  std::size_t from = 0;  // where the text that follows that star was tried
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      behind_star = ++at;
+      from = i;
+    } else if (at < pattern.size() && matches_element(pattern, at, text[i])) {
+      ++i;
+    } else if (behind_star != std::string::npos) {
+      at = behind_star;
+      i = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (at < pattern.size() && pattern[at] == '*') ++at;
+  return at == pattern.size();
+}
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::istringstream words{std::string(text)};

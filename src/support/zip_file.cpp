@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "elfaudit/error.hpp"
+#include "support/density.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/shared_library.hpp"
@@ -114,11 +115,9 @@ std::string size_damage(const zip_stat_t& stat, const EntryLimits& limits) {
   if (stat.comp_method == ZIP_CM_STORE && stat.size != stat.comp_size)
     return fmt::format("says {} bytes, but {} are stored", stat.size, stat.comp_size);
   if (stat.size > limits.entry) return fmt::format("would be {} bytes, more than is read of one entry", stat.size);
-  const bool too_dense = stat.size > limits.small && stat.size / limits.ratio >= stat.comp_size;
-  const bool impossible = stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMostDeflated > stat.comp_size;
-  if (too_dense || impossible)
-    return fmt::format("would be {} bytes made of {}: no real compression does that", stat.size, stat.comp_size);
-  return {};
+  if (stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMostDeflated > stat.comp_size)
+    return fmt::format("says {} bytes made of {}, more than deflate makes", stat.size, stat.comp_size);
+  return is_too_dense(stat.size, stat.comp_size) ? too_dense_text(stat.size, stat.comp_size) : std::string();
 }
 
 std::uint64_t file_size(const std::string& path) {
@@ -175,6 +174,7 @@ void ZipFile::read_directory(const EntryLimits& limits, std::uint64_t file_size)
   if (count > limits.entries) throw InputError(path_, fmt::format("has {} entries, more than are read", count));
   std::uint64_t stored = 0;
   std::uint64_t together = 0;
+  std::uint64_t readable = 0;
   const auto add = [](std::uint64_t& sum, std::uint64_t more) {
     sum =
         more > std::numeric_limits<std::uint64_t>::max() - sum ? std::numeric_limits<std::uint64_t>::max() : sum + more;
@@ -184,12 +184,14 @@ void ZipFile::read_directory(const EntryLimits& limits, std::uint64_t file_size)
     add(stored, entries_.back().stored);
     add(stored, kLocalHeader + entries_.back().name.size());
     add(together, entries_.back().size);
+    if (entries_.back().damage.empty()) add(readable, entries_.back().size);
   }
   // Entries that share bytes are how a small file is made to say that it holds petabytes (D. Fifield, "A better zip
   // bomb").
   if (stored > file_size) throw InputError(path_, "has entries that overlap");
   if (together > limits.together)
     throw InputError(path_, fmt::format("would be {} bytes decompressed, more than is read", together));
+  if (is_too_dense(readable, file_size)) throw InputError(path_, too_dense_text(readable, file_size));
   std::vector<const ZipEntry*> by_name;
   for (const ZipEntry& entry : entries_) by_name.push_back(&entry);
   std::stable_sort(by_name.begin(), by_name.end(),

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/limits.hpp"
+
 namespace elfaudit {
 
 /// Bytes that are not set to zero first: entries of gigabytes are common, and so is asking for their first bytes.
@@ -41,12 +43,10 @@ struct ZipEntry {
 
 /// What no honest wheel or Debian package comes near.
 struct EntryLimits {
-  std::uint64_t entries = 500'000;
-  std::uint64_t name = 4096;                         ///< bytes: PATH_MAX
-  std::uint64_t entry = std::uint64_t{4} << 30;      ///< bytes of one, decompressed; the largest seen is below 2 GiB
-  std::uint64_t ratio = 250;                         ///< decompressed to stored, of entries above `small`
-  std::uint64_t small = std::uint64_t{16} << 20;     ///< bytes
-  std::uint64_t together = std::uint64_t{32} << 30;  ///< bytes of all entries, decompressed
+  std::uint64_t entries = limits::kPackageEntries;
+  std::uint64_t name = limits::kEntryName;         ///< bytes
+  std::uint64_t entry = limits::kEntryBytes;       ///< bytes of one, decompressed
+  std::uint64_t together = limits::kPackageBytes;  ///< bytes of all entries, decompressed
 };
 
 /// Why no entry of that name is read; empty for most. A name that could write on a terminal is replaced by a number. APPNOTE

@@ -221,7 +221,7 @@ def test_links_in_a_folder_that_lead_nowhere(lab, target, says):
     lab.cc("d/a.o", "int a;")
     lab.sh(f"ln -s {target} d/lib.o; ln -s gone d/README; ln -s me@host:1 'd/.#a.cpp'")
     result = lab.audit("check", "d")
-    assert result.code == 2 and f"d/lib.o: is a symbolic link" in result.out and says in result.out, result
+    assert result.code == 2 and "d/lib.o: is a symbolic link" in result.out and says in result.out, result
     assert "README" not in result.out and ".#a" not in result.out
 
 
@@ -468,6 +468,109 @@ def test_what_is_no_file_is_called_so(lab):
 
 
 # --- cost
+
+
+def chain(lab, count, name, text, last=""):
+    """Files that name the next one, each more than once: they are read 2^count times if nothing bounds it."""
+    for i in range(count):
+        lab.write(name.format(i), text.format(name.format(i + 1)))
+    lab.write(name.format(count), last)
+
+
+def test_response_files_that_double(twice):
+    chain(twice, 60, "r{}", "@{0} @{0}\n")
+    for words in (["check", "@r0"], ["check", "--", "ld", "@r0"], ["check", "--", "g++", "@r0", "-o", "x"], ["index", "@r0", "-o", "x"], ["list", "symbols", "@r0"]):
+        result = run(twice, *words)
+        assert result.returncode == 2 and b"response file @r" in result.stderr and b"too many response files" in result.stderr, result
+
+
+def test_option_files_of_nvlink_that_double(twice):
+    chain(twice, 14, "n{}", "--options-file {0},{0},{0},{0} --options-file {0}\n")
+    result = run(twice, "check", "--", "nvlink", "-arch=sm_80", "--options-file", "n0", "a.o", "-o", "x")
+    assert result.returncode == 2 and b"option file n14: the command reads too many response files" in result.stderr, result
+
+
+def test_response_files_of_a_log_that_double(twice):
+    chain(twice, 15, "r{}", "@{0} @{0} @{0} @{0}\n")
+    twice.write("x.log", "g++ @r0 a.o b.o -o x\n/usr/bin/ld: b.o:(.data+0x0): multiple definition of `state'; a.o:(.data+0x0): first defined here\n")
+    assert b"too many response files" in run(twice, "diagnose", "x.log").stdout
+
+
+def test_configurations_that_double(twice):
+    chain(twice, 15, "c{}.toml", 'extends = ["{0}", "{0}", "{0}", "{0}"]\n')
+    result = run(twice, "check", "--config", "c0.toml", "a.o")
+    assert result.returncode == 2 and b"too many files extend one another" in result.stderr, result
+
+
+def test_variables_of_ninja_that_double(twice):
+    rule = "".join(f"  v{i} = " + f"$v{i + 1}" * 8 + "\n" for i in range(14))
+    twice.write("b/build.ninja", f"rule link\n  command = ld -shared ../a.o -o x $v0\n{rule}build x: link\n")
+    result = run(twice, "check", "-p", "b")
+    assert result.returncode == 2 and b"the variables that a value names" in result.stdout, result
+
+
+@pytest.mark.parametrize("statement", ["INPUT({0} {0} {0} {0} {0} {0} {0} {0})", "GROUP({0} {0} {0} {0} {0} {0} {0} {0})", "INCLUDE {0}\n" * 8])
+def test_linker_scripts_that_double(twice, statement):
+    chain(twice, 9, "j{}.ld", statement, last="INPUT(a.o)")
+    result = run(twice, "check", "--", "ld", "j0.ld")
+    assert result.returncode == 2 and b"the link reads more than 4096 linker scripts (elfaudit --limits)" in result.stdout, result
+
+
+@pytest.mark.deep
+def test_libraries_that_are_not_there(twice):
+    """Each is looked for in each folder."""
+    twice.write("many", "".join(f"-Ld{i} " for i in range(2000)) + "".join(f"-ln{i} " for i in range(2000)))
+    result = run(twice, "check", "--", "ld", "a.o", "@many")
+    assert result.returncode == 2 and b"the search for the libraries of the link tries too many paths (elfaudit --limits)" in result.stdout, result
+
+
+def test_a_large_object_that_is_named_again(lab):
+    """A few bytes each time, in a command, a script or a thin archive."""
+    lab.cc("a.o", ".data\n.globl table\ntable: .zero 1 << 20\n", "gcc -x assembler")
+    lab.write("many", "a.o " * 70)
+    lab.write("many.ld", "INPUT(" + "a.o " * 70 + ")")
+    lab.sh("gcc-ar rcT thin.a a.o")
+    head, table = (lab.path / "thin.a").read_bytes().split(b"//", 1)
+    names, member = b"//" + table[:-60], table[-60:]
+    (lab.path / "thin.a").write_bytes(b"!<thin>\n" + names + member * 70)
+    for words in (["@many"], ["--", "ld", "@many"], ["--", "ld", "many.ld"], ["thin.a"]):
+        result = run(lab, "check", *words)
+        assert result.returncode == 2 and b"names files again, 64 MiB of them and more (elfaudit --limits)" in result.stdout, (words, result)
+
+
+def test_a_file_system_that_knows_no_size(lab):
+    """Those of procfs have bytes, and st_size is 0."""
+    lab.cc("a.o", "int state;")
+    lab.write("empty", "")
+    assert run(lab, "check", "--", "ld", "a.o", "empty").returncode == 0
+    for words in (["check", "/proc/self/maps"], ["check", "--", "ld", "a.o", "/proc/self/maps"], ["check", "/proc/self/auxv"], ["list", "symbols", "/proc/self/maps"], ["check", "-p", "/proc/self/maps"]):
+        result = run(lab, *words)
+        assert result.returncode == 2 and b"/proc/self/" in result.stdout + result.stderr, (words, result)
+
+
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="/proc/kmsg can't be read here")
+def test_a_regular_file_that_blocks(lab):
+    for words in (["diagnose", "/proc/kmsg"], ["check", "/proc/kmsg"], ["check", "--config", "/proc/kmsg"]):
+        result = run(lab, *words)
+        assert b"/proc/kmsg" in result.stdout + result.stderr, (words, result)
+
+
+@pytest.mark.deep
+def test_sources_that_repeat_themselves(lab):
+    """What takes a step for each pair of lines never ends here."""
+    many = 200_000
+    for header in (
+        "extern int state;\n" * many + "int state;\n",
+        "int state;\n" * many + "int state = 1;\n",
+        "#if A\n#else\nextern int state;\n#endif\n" * many + "int state;\n",
+        "#if A\n" + "#elif A\n" * many + "#else\n" + "extern int state;\n" * many + "int state;\n#endif\n",
+        "".join(f"#define X{i} int\n" for i in range(many)) + "".join(f"extern X{i} state;\n" for i in range(many)) + "int state;\n",
+    ):
+        lab.write("h.h", header)
+        lab.write("a.c", '#include "h.h"\n')
+        lab.sh("gcc -g -c a.c -o a.o && cp a.o b.o")
+        result = run(lab, "check", "a.o", "b.o")
+        assert result.returncode == 1 and b"state is defined twice" in result.stdout, result
 
 
 @pytest.mark.deep

@@ -101,6 +101,57 @@ def response_words(lab, n):
     return ["check", "--", "ld", "a.o", "@many"]
 
 
+def response_files_in_all(lab, n):
+    lab.write("empty", "")
+    lab.write("many", "@empty " * (n - 1) + "a.o")
+    return ["check", "@many"]
+
+
+def response_files_together(lab, n):
+    lab.write("half", "a.o".ljust(n // 2))
+    lab.write("other", "".ljust(n - n // 2))
+    return ["check", "@half", "@other"]
+
+
+def scripts_in_all(lab, n):
+    lab.write("empty", "")
+    lab.write("many", "INCLUDE empty\n" * (n - 1) + "INPUT(a.o)\n")
+    return ["check", "--", "ld", "many"]
+
+
+def script_directories(lab, n):
+    lab.write("many", "SEARCH_DIR(.)\n" * n + "INPUT(a.o)\n")
+    return ["check", "--", "ld", "many"]
+
+
+def repeated_in_a_script(lab, n):
+    lab.cc("x.o", "")
+    lab.write("many", "GROUP(" + "x.o " * (n + 1) + ")\n")
+    return ["check", "--", "ld", "many"]
+
+
+def repeated_in_the_command(lab, n):
+    lab.cc("x.o", "")
+    lab.write("many", "x.o " * (n + 1))
+    return ["check", "--", "ld", "@many"]
+
+
+def repeated_bytes(lab, n):
+    lab.sh(f"gcc -c -xassembler /dev/null -o x.o; truncate -s {n} x.o")
+    return ["check", "a.o", "x.o", "x.o"]
+
+
+def config_extended_often(lab, n):
+    lab.write("empty.toml", "")
+    lab.write("top.toml", "extends = [" + '"empty.toml", ' * (n - 1) + "]\n")
+    return ["check", "--config", "top.toml", "a.o"]
+
+
+def ninja_lookups(lab, n):
+    lab.write("b/build.ninja", LINK.replace("ld ", "ld " + "$e" * (n - 1)))
+    return ["check", "-p", "b"]
+
+
 def nvlink_option_files(lab, n):
     for i in range(1, n):
         lab.write(f"n{i}", f"--options-file n{i + 1}\n")
@@ -194,6 +245,15 @@ def wheel_tags(lab, n):
         ("ResponseFileDepth", response_files, 0, "response file @r65: these nest more than 64 deep"),
         ("ResponseFileBytes", response_file_of_size, 0, "larger than 64 MiB"),
         ("ResponseFileWords", response_words, -1, "more than 4194304 words in response files"),
+        ("ResponseFiles", response_files_in_all, 0, "too many response files"),
+        ("ResponseFileBytes", response_files_together, 0, "larger than 64 MiB"),
+        ("LinkerScripts", scripts_in_all, 0, "the link reads more than 4096 linker scripts"),
+        ("ScriptDirectories", script_directories, 0, "too many SEARCH_DIR in linker scripts"),
+        ("RepeatedInputs", repeated_in_a_script, 0, "the link names files again more than 65536 times"),
+        ("RepeatedInputs", repeated_in_the_command, 0, "the link names files again more than 65536 times"),
+        ("RepeatedBytes", repeated_bytes, 0, "the link names files again, 64 MiB of them and more"),
+        ("ConfigFiles", config_extended_often, 1, "too many files extend one another"),
+        ("NinjaLookups", ninja_lookups, 0, "the variables that a value names"),
         ("NvlinkOptionDepth", nvlink_option_files, 0, "option file n17: these nest more than 16 deep"),
         ("NvlinkOptionWords", nvlink_words, -3, "more than 1048576 words in option files"),
         ("LinkerScriptDepth", scripts, 0, "linker scripts include each other"),
@@ -250,6 +310,19 @@ def headers_of_size(lab, n):
     return '#include "1.h"\n' * 8 + "int state;\n"
 
 
+def tokens(lab, n):
+    lab.write("1.h", "int t[] = {" + "1," * ((n - 10) // 2) + "};\n")
+    return '#include "1.h"\nint state;\n'
+
+
+def conditionals_that_nest(lab, n):
+    return "#if 1\n" * n + "int state;\n" + "#endif\n" * n
+
+
+def declarations(lab, n):
+    return "extern int state;\n" * n + "int state;\n"
+
+
 def linkages(lab, n):
     return 'extern "C" {' * n + "int state;" + "}" * n + "\n"
 
@@ -262,6 +335,8 @@ def linkages(lab, n):
         ("Inclusions", includes, 10, "too many #includes"),
         ("SourceBytes", header_of_size, 1, "1.h is larger than the limit for a source"),
         ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
+        ("UnitTokens", tokens, 100, "the headers have more tokens than the limit for one source"),
+        ("ConditionalDepth", conditionals_that_nest, 1, "conditionals nest too deeply"),
         ("Scopes", linkages, 1, "none of its sources defines it as far as they could be read"),
     ],
 )
@@ -273,6 +348,17 @@ def test_limits_of_sources(lab, name, made, slack, says):
         lab.sh("g++ -fmax-include-depth=300 -MMD -c a.cpp")
         out = lab.audit("check", "a.o", "b.o").out
         assert ("(depfile + source scan)" in out) == is_read and (says in out) != is_read, (name, n, out)
+
+
+def test_declarations_of_a_symbol(lab):
+    """The definition that follows them is found, but whether another one comes after it is not known."""
+    lab.cc("b.o", "int state;")
+    for n, is_beyond in ((limit("Declarations"), False), (limit("Declarations") + 1, True)):
+        lab.write("a.cpp", declarations(lab, n))
+        lab.sh("g++ -MMD -c a.cpp")
+        out = lab.audit("check", "a.o", "b.o").out
+        assert ("more than 4096 declarations of it were found (elfaudit --limits)" in out) == is_beyond, (n, out)
+        assert ("(depfile + source scan)" in out) != is_beyond, (n, out)
 
 
 def test_response_files_of_a_compile_command(lab):
@@ -347,6 +433,18 @@ def test_names_of_needed_libraries(lab):
     below, above = (needed_names(lab, limit("NeededNames") + more) for more in (0, 1))
     assert below.code == 1 and "which is not found [needed-not-found]" in below.out
     assert above.code == 2 and "x.so: its dynamic section names strings of more than 16 MiB in all [unreadable-input]" in above.out
+
+
+@pytest.mark.deep
+def test_the_density_of_a_debug_section(lab):
+    """zlib makes 1032 zeros of one byte: more than 250 are made only as long as the section is small."""
+    for extra, is_read in ((-4096, True), (1, False)):
+        zeros = f'asm(".section .debug_abbrev\\n.zero {limit("DenseBytes") + extra}\\n.text");\n'
+        lab.cc("a.o", f"{zeros}int state;\n", "gcc -g")
+        lab.sh("objcopy --compress-debug-sections=zlib-gabi a.o b.o")
+        out = lab.audit("check", "b.o", "b.o").out
+        assert ("a.c:2  (debug info)" in out) == is_read, out
+        assert ("beyond 128 MiB, at most 250 bytes are made of one" in out) != is_read, out
 
 
 def test_the_name_of_a_member(lab):

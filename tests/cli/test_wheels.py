@@ -164,7 +164,7 @@ def refused(lab, name, *words):
 
 def test_bomb(lab):
     # 300 MB of nothing behind an ELF header.
-    refused(lab, wheel(lab, NAME, {ENTRY: b"\x7fELF" + bytes(300 << 20)}), ENTRY, "no real compression")
+    refused(lab, wheel(lab, NAME, {ENTRY: b"\x7fELF" + bytes(300 << 20)}), ENTRY, "beyond 128 MiB, at most 250 bytes are made of one (elfaudit --limits)")
 
 
 def test_bomb_that_lies_about_its_size(lab, good):
@@ -172,7 +172,19 @@ def test_bomb_that_lies_about_its_size(lab, good):
         struct.pack_into("<I", data, directory_record(data, ENTRY) + 24, 0xF0000000)
         struct.pack_into("<I", data, local_record(data, ENTRY) + 22, 0xF0000000)
 
-    refused(lab, patched(lab, good, grow), ENTRY, "no real compression")
+    refused(lab, patched(lab, good, grow), ENTRY, "more than deflate makes")
+
+
+def test_bomb_in_parts(lab):
+    refused(lab, wheel(lab, NAME, {f"{i}.so": b"\x7fELF" + bytes(100 << 20) for i in range(2)}), NAME, "beyond 128 MiB, at most 250 bytes are made of one (elfaudit --limits)")
+
+
+def test_zeros_are_no_bomb(lab):
+    """64 MiB that deflate makes of 64 KiB: read, and judged by what they are."""
+    lab.cc("a.o", "int state;")
+    name = wheel(lab, NAME, {"data.bin": bytes(64 << 20)})
+    result = lab.audit("check", name, "a.o")
+    assert result.code != 2, result
 
 
 @pytest.mark.parametrize("factor", [-100, 100])

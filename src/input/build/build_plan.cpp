@@ -154,7 +154,7 @@ std::size_t BuildGraph::add_step(const std::vector<std::string>& outputs, std::v
 std::size_t BuildGraph::add_link(const std::vector<std::string>& names, BuildLink link) {
   std::size_t bytes = 0;
   for (std::string& name : link.needs) bytes += (name = normal(name)).size();
-  for (const std::string& word : link.argv) bytes += word.size();
+  for (const std::string& word : link.argv) bytes += std::max(word.size(), sizeof word);  // the memory of a short one
   add(names, {link.needs, false, links_.size()});
   links_.push_back(std::move(link));
   return bytes;
@@ -450,11 +450,10 @@ class MakeLinks {
   /// The objects of long lines are in files of their own, written when CMake runs.
   static void expand(BuildLink& link) {
     std::vector<std::string> words;
+    ResponseBudget budget;
     for (const std::string& word : link.argv) {
       const std::optional<std::string> text =
-          word.size() > 1 && word.front() == '@'
-              ? read_whole(in_folder(link.folder, word.substr(1)), limits::kBuildFileBytes)
-              : std::nullopt;
+          word.size() > 1 && word.front() == '@' ? budget.read(in_folder(link.folder, word.substr(1))) : std::nullopt;
       if (!text) {
         words.push_back(word);
       } else {
@@ -520,7 +519,7 @@ bool only_compiles(const NinjaRule& rule) {
   return command->second.find(" -c ") != std::string::npos;
 }
 
-/// ninja writes a response file only while it runs the command.
+/// ninja writes a response file only while it runs the command. A command may name it more than once.
 void put_response_in_place(const std::string& file, const std::string& content, BuildLink& link) {
   std::vector<std::string> words;
   const std::string marked = "@" + file;
@@ -530,6 +529,10 @@ void put_response_in_place(const std::string& file, const std::string& content, 
     if (link.argv[i] != marked && !named_next) {
       words.push_back(std::move(link.argv[i]));
       continue;
+    }
+    if (words.size() > limits::kResponseFileWords) {
+      note_beyond("build.ninja", "the number of words in response files");
+      break;
     }
     for (std::string& word : split_response(content)) words.push_back(std::move(word));
     if (named_next) ++i;

@@ -470,17 +470,16 @@ class ResponseExpansion {
   }
 
   bool add_file(const std::string& file, int depth) {
-    if (file.empty() || depth == limits::kCompileResponseDepth || read_ == limits::kCompileResponseBytes) return false;
-    const std::optional<std::string> text = read_whole(in_folder(folder_, file), limits::kCompileResponseBytes - read_);
+    if (file.empty() || depth == limits::kCompileResponseDepth) return false;
+    const std::optional<std::string> text = budget_.read(in_folder(folder_, file));
     if (!text) return false;
-    read_ += text->size();
     add(split_response(*text), depth + 1);
     return true;
   }
 
   const std::string& folder_;
   bool nvcc_;
-  std::size_t read_ = 0;
+  ResponseBudget budget_{limits::kCompileResponseBytes};
   Words out_;
 };
 

@@ -72,6 +72,19 @@ std::string for_shell(const std::string& path) {
   return out + "'";
 }
 
+/// Empty for a variable that no scope has.
+std::string global_value(const NinjaScope& scope, std::string_view name) {
+  for (const NinjaScope* at = &scope; at != nullptr; at = at->outer)
+    if (const auto found = at->variables.find(name); found != at->variables.end()) return found->second;
+  return {};
+}
+
+const NinjaRule* find_rule(const NinjaScope& scope, std::string_view name) {
+  for (const NinjaScope* at = &scope; at != nullptr; at = at->outer)
+    if (const auto found = at->rules.find(name); found != at->rules.end()) return &found->second;
+  return nullptr;
+}
+
 /// What a rule's variables become for one edge.
 class Bindings {
  public:
@@ -92,6 +105,10 @@ class Bindings {
   }
 
   std::string lookup(std::string_view name) {
+    if (++lookups_ > limits::kNinjaLookups) {
+      if (lookups_ == limits::kNinjaLookups + 1) note_beyond("build.ninja", "the variables that a value names");
+      return {};
+    }
     if (name == "in") return joined(edge_.inputs, ' ');
     if (name == "in_newline") return joined(edge_.inputs, '\n');
     if (name == "out") return joined(edge_.outputs, ' ');
@@ -103,14 +120,14 @@ class Bindings {
       --depth_;
       return value;
     }
-    const auto global = scope_.variables.find(name);
-    return global == scope_.variables.end() ? std::string() : global->second;
+    return global_value(scope_, name);
   }
 
   const NinjaEdge& edge_;
   const NinjaRule& rule_;
   const NinjaScope& scope_;
   int depth_ = 0;
+  std::size_t lookups_ = 0;
   bool for_shell_ = true;
 };
 
@@ -179,10 +196,7 @@ class ManifestReader {
   }
 
   static std::string expand_in(const NinjaScope& scope, std::string_view value) {
-    return expand(value, [&](std::string_view name) {
-      const auto found = scope.variables.find(name);
-      return found == scope.variables.end() ? std::string() : found->second;
-    });
+    return expand(value, [&](std::string_view name) { return global_value(scope, name); });
   }
 
   void statement(const std::string& line, NinjaScope& scope, int depth) {
@@ -221,7 +235,7 @@ class ManifestReader {
     count(mapped.bytes().size());  // a large file can be included often
     const auto before = std::tuple(text_, at_, path_);
     NinjaScope inner;
-    if (!same_scope) inner = scope;
+    inner.outer = &scope;
     read({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()}, path,
          same_scope ? scope : inner, depth + 1);
     std::tie(text_, at_, path_) = before;
@@ -258,8 +272,7 @@ class ManifestReader {
     }
     if (!behind_colon || edge.rule.empty()) refuse();
     for (const auto& [name, value] : block()) edge.variables[name] = expand_in(scope, value);
-    const auto rule = scope.rules.find(edge.rule);
-    count(sink_.edge(edge, rule == scope.rules.end() ? nullptr : &rule->second, scope));
+    count(sink_.edge(edge, find_rule(scope, edge.rule), scope));
   }
 
   void defaults(std::string_view line, const NinjaScope& scope) {

@@ -70,6 +70,7 @@ struct NinjaRule {
 };
 
 struct NinjaScope {
+  const NinjaScope* outer = nullptr;  ///< of a subninja: what it doesn't say itself
   NinjaVariables variables;
   std::map<std::string, NinjaRule, std::less<>> rules;
 };

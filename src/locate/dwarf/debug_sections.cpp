@@ -18,6 +18,7 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_servers.hpp"
+#include "support/density.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
@@ -119,6 +120,8 @@ constexpr std::uint64_t kZstdRatio = 32768;  // a block of one repeated byte: 12
 /// Allocates, without touching, what a header claims, after checking that `packed` could hold it.
 Inflated allocate(std::uint64_t size, Bytes packed, std::uint64_t ratio) {
   if (size / ratio > packed.size()) throw BadDebugInfo("a compressed section claims an impossible size");
+  if (is_too_dense(size, packed.size()))
+    throw BadDebugInfo("a compressed section " + too_dense_text(size, packed.size()));
   if (size > limits::kDebugSectionBytes) throw BadDebugInfo("a compressed section is too large, once decompressed");
   Inflated result;
   result.storage = std::make_unique_for_overwrite<std::byte[]>(size);

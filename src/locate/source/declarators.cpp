@@ -773,10 +773,10 @@ std::vector<Declared> DeclaratorReader::read() {
     if (!has(at) || !tokens_[at].is(',')) break;
     ++at;
   }
+  const auto functions = std::ranges::count_if(result, &Declared::is_function);
   for (Declared& declared : result) {
     declared.is_alone = result.size() == 1;
-    declared.declares_functions = std::any_of(
-        result.begin(), result.end(), [&](const Declared& other) { return &other != &declared && other.is_function; });
+    declared.declares_functions = functions > (declared.is_function ? 1 : 0);
   }
   return result;
 }

@@ -62,13 +62,13 @@ std::vector<std::size_t> line_starts(const TextFile& file) {
   return starts;
 }
 
-std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line) {
+std::string_view line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line) {
   if (line == 0 || line > starts.size()) return {};
   const std::size_t from = starts[line - 1];
   const std::size_t to = line < starts.size() ? starts[line] : file.size();
   std::string_view text = file.view(from, to);
   if (text.ends_with('\n')) text.remove_suffix(1);
-  return std::string(text);
+  return text;
 }
 
 std::string normal_path(std::string_view path, std::string_view folder) {
@@ -578,7 +578,7 @@ void LineMarkers::note_line(const Spot& spot, std::uint32_t text_line) {
   }
 }
 
-std::string LineMarkers::line_text(const Spot& spot) const {
+std::string_view LineMarkers::line_text(const Spot& spot) const {
   if (spot.inclusion < text_lines_.size()) {
     const std::vector<TextLine>& lines = text_lines_[spot.inclusion];
     const auto found = std::lower_bound(lines.begin(), lines.end(), spot.line,
@@ -586,7 +586,7 @@ std::string LineMarkers::line_text(const Spot& spot) const {
     if (found != lines.end() && found->line == spot.line) return line_of(text_, line_starts_, found->text_line);
   }
   const auto again = lines_again_.find(std::uint64_t{spot.inclusion} << 32 | spot.line);
-  return again == lines_again_.end() ? std::string() : line_of(text_, line_starts_, again->second);
+  return again == lines_again_.end() ? std::string_view() : line_of(text_, line_starts_, again->second);
 }
 
 }  // namespace elfaudit::source

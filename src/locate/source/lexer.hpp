@@ -39,8 +39,8 @@ TextFile make_text(std::string path, std::string_view bytes);
 /// Where the lines of the file begin in its text, as written: spliced ones are lines of their own.
 std::vector<std::size_t> line_starts(const TextFile& file);
 
-/// That line, counted from 1; empty when there is none. `starts`: line_starts().
-std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line);
+/// That line, counted from 1, as part of the text of the file; empty when there is none. `starts`: line_starts().
+std::string_view line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line);
 
 /// What the #includes of a file name, whatever conditions they are under: `"a.h`, `<a.h`, or a macro's name.
 std::vector<std::string_view> operands_in(const TextFile& file);
@@ -179,7 +179,7 @@ class LineMarkers : public TokenSource {
   /// `# 1 "/folder//"`: the working directory of the compile; empty when the text does not say.
   const std::string& folder() const { return folder_; }
   /// The line that holds `spot`, as the preprocessor has left it.
-  std::string line_text(const Spot& spot) const;
+  std::string_view line_text(const Spot& spot) const;
   bool has_markers() const { return has_markers_; }
 
  private:

@@ -13,6 +13,7 @@
 
 #include "locate/source/lexer.hpp"
 #include "locate/source/tokens.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/tables.hpp"
@@ -266,6 +267,7 @@ class Sorter {
     select_linkage();
     select_arguments();
     settle_tentative();
+    leave_out_excess();
   }
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<std::string>& doubts() const { return doubts_; }
@@ -277,6 +279,7 @@ class Sorter {
   void select_arguments();
   void settle_tentative();
   void settle_constexpr_member();
+  void leave_out_excess();
   bool defines(const Found& found, bool is_function) const;
   Alike alike(const Found& found) const;
 
@@ -388,6 +391,16 @@ void Sorter::settle_tentative() {
                                [&](const Entry& entry) { return entry.defines && !is_tentative(entry); });
   for (Entry& entry : entries_)
     if (any && is_tentative(entry)) entry.defines = false;
+}
+
+/// Each entry is compared with the others, and kilobytes are kept of it.
+void Sorter::leave_out_excess() {
+  std::array<std::size_t, 2> count{};
+  const std::size_t removed = std::erase_if(
+      entries_, [&](const Entry& entry) { return ++count[entry.defines ? 1 : 0] > limits::kDeclarations; });
+  if (removed != 0)
+    add_doubt(doubts_,
+              fmt::format("more than {} declarations of it were found (elfaudit --limits)", limits::kDeclarations));
 }
 
 /// No other file sees what this declares.
@@ -560,6 +573,9 @@ class ReadingMaker {
 
 Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
                      const Origins& origins, std::vector<std::string> doubts, const Unread& unread, Leads& leads) {
+  if (parsed.too_many)
+    add_doubt(doubts,
+              fmt::format("more than {} declarations of it were found (elfaudit --limits)", limits::kDeclarationsRead));
   if (parsed.unbalanced) add_doubt(doubts, "braces are not balanced");
   const Sorter sorter(parsed.found, name, language);
   ReadingMaker maker(parsed, name, sorter, language, origins);

@@ -334,7 +334,7 @@ void Parser::record() {
     if (const auto names = by_label_.find(declared.last); names != by_label_.end() && path_.empty()) {
       Found found = make_found(std::move(declared));
       found.extern_c = true;
-      for (const std::size_t name : names->second) parsed_[name].found.push_back(found);
+      for (const std::size_t name : names->second) keep(name, found);
       continue;
     }
     const auto names = by_last_.find(declared.last);
@@ -347,8 +347,16 @@ void Parser::record() {
     const std::vector<std::size_t> meant = meant_by(declared);
     if (meant.empty()) continue;
     const Found found = make_found(std::move(declared));
-    for (const std::size_t name : meant) parsed_[name].found.push_back(found);
+    for (const std::size_t name : meant) keep(name, found);
   }
+}
+
+void Parser::keep(std::size_t name, const Found& found) {
+  Parsed& parsed = parsed_[name];
+  if (parsed.found.size() == limits::kDeclarationsRead)
+    parsed.too_many = true;
+  else
+    parsed.found.push_back(found);
 }
 
 Found Parser::make_found(Declared declared) const {

@@ -106,6 +106,7 @@ struct Found {
 /// What was read of one name.
 struct Parsed {
   std::vector<Found> found;
+  bool too_many = false;     ///< there are more than limits::kDeclarationsRead
   bool unbalanced = false;   ///< the braces of all that was read are not in pairs
   bool has_friends = false;  ///< a class that was not entered has a friend of that name, which may be another overload
 };
@@ -174,6 +175,7 @@ class Parser {
   void record();
   std::vector<std::size_t> meant_by(const Declared& declared) const;
   std::vector<std::size_t> labelled() const;
+  void keep(std::size_t name, const Found& found);
   Found make_found(Declared declared) const;
   bool names_scope(const Declared& declared, std::size_t parts, const Path& wanted) const;
   bool matches(const Declared& declared, const Path& wanted) const;
@@ -237,7 +239,7 @@ class Origins {
  public:
   virtual ~Origins() = default;
   virtual std::string path(std::uint32_t file) const = 0;
-  virtual std::string line_text(const Spot& spot) const = 0;
+  virtual std::string_view line_text(const Spot& spot) const = 0;
   /// Places and causes; doubts that are not about names are added to the definition's.
   virtual void note(const Found& found, Definition& definition, Grounds& grounds) const = 0;
   /// What the macros in a declaration depend on.

@@ -167,6 +167,7 @@ bool Preprocessor::leave_file() {
   if (!frame.open.empty()) doubt_everything("a conditional has no #endif in " + files_[frame.file].path);
   if (frame.guard == Frame::Guard::After) files_[frame.file].guard = frame.guard_name;
   if (frame.recorded) recorder_->leave();
+  open_conditionals_ -= frames_.back().open.size();
   frames_.pop_back();
   return !frames_.empty();
 }
@@ -187,6 +188,10 @@ Token Preprocessor::from_file() {
     }
     if (frame.guard != Frame::Guard::Inside) note_text(frame);
     if (frame.watched != nullptr) note_watched(frame, token, false);
+    if (++tokens_ > limits::kUnitTokens) {
+      stop("the headers have more tokens than the limit for one source");
+      return {};
+    }
     return token;
   }
 }
@@ -727,6 +732,7 @@ bool Preprocessor::defines_guard(Frame& frame, std::uint32_t name) {
 
 void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
   if (conditionals_.size() >= limits::kConditionals) return stop("too many conditionals");
+  if (open_conditionals_ >= limits::kConditionalDepth) return stop("conditionals nest too deeply");
   const bool first = frame.guard == Frame::Guard::Start && frame.open.empty();
   const auto index = static_cast<std::uint32_t>(conditionals_.size());
   Conditional& conditional = conditionals_.emplace_back();
@@ -749,6 +755,7 @@ void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
     if (guards) clause.doubt = 0;  // what was not read has no say in a file's own guard
   }
   frame.open.push_back({index, value, clause.doubt, false});
+  ++open_conditionals_;
   conditional.taken = value;
   if (!value) skip_group(frame);
 }
@@ -773,6 +780,7 @@ void Preprocessor::endif_directive(Frame& frame, const Token& hash) {
   conditional.end = std::min(conditional.end, hash.at.line);
   conditional.close = hash.at.line;
   frame.open.pop_back();
+  --open_conditionals_;
   if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard && index == frame.guard_index)
     frame.guard = Frame::Guard::After;
 }

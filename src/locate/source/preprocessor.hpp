@@ -268,6 +268,8 @@ class Preprocessor : public TokenSource {
   MacroTable macros_;
   std::vector<Inclusion> inclusions_;
   std::vector<Conditional> conditionals_;
+  std::size_t tokens_ = 0;             // that were read of files, directives aside
+  std::size_t open_conditionals_ = 0;  // of all frames
   Doubts doubts_;
   std::vector<Doubt> general_;
   std::vector<Frame> frames_;

@@ -253,12 +253,11 @@ class SourceOrigins : public Origins {
   SourceOrigins(Preprocessor& preprocessor, const FileStore& files, const Interner& names)
       : Origins(preprocessor.inclusions()), preprocessor_(preprocessor), files_(files), names_(names) {
     for (const Conditional& conditional : preprocessor.conditionals())
-      if (!conditional.guard && !conditional.clauses.empty())
-        conditionals_[conditional.inclusion].push_back(&conditional);
+      if (!conditional.guard && !conditional.clauses.empty()) conditionals_[conditional.inclusion].add(conditional);
   }
 
   std::string path(std::uint32_t file) const override { return files_[file].path; }
-  std::string line_text(const Spot& spot) const override {
+  std::string_view line_text(const Spot& spot) const override {
     const std::uint32_t file = inclusions_[spot.inclusion].file;
     return line_of(files_[file], starts_of(file), spot.line);
   }
@@ -269,9 +268,15 @@ class SourceOrigins : public Origins {
     note(grounds_of(found.at), definition, grounds);
     note_chain(found.at.inclusion, definition, grounds);
     for (const std::uint32_t macro : found.macros) {
+      if (definition.macros.size() == limits::kDeclarationMacros) {
+        add_doubt(definition.doubts, "it has more macros than are read (elfaudit --limits)");
+        break;
+      }
       add_macro(preprocessor_.macros()[macro], definition);
       note(grounds_of(preprocessor_.macros()[macro]), definition, grounds);
     }
+    if (is_beyond_conditions())
+      add_doubt(definition.doubts, "there are more conditions around it than are read (elfaudit --limits)");
   }
 
   Form form_of(const Found& found) const {
@@ -303,10 +308,42 @@ class SourceOrigins : public Origins {
         add_names(doubt, result.names);
         result.other_reasons = result.other_reasons || !preprocessor_.doubts().is_mild(doubt);
       }
+    result.other_reasons = result.other_reasons || is_beyond_conditions();
     return result;
   }
 
  private:
+  /// The conditionals of one entering of a file, as the tree that they are: a file may have a million of them, and a
+  /// thousand declarations that are asked about.
+  class Conditionals {
+   public:
+    /// In the order in which they begin.
+    void add(const Conditional& conditional) {
+      std::size_t outer = all_.size();
+      while (outer != 0 && all_[outer - 1].conditional->close <= conditional.begin) outer = all_[outer - 1].outer;
+      all_.push_back({&conditional, outer});
+    }
+
+    /// Those that begin before a line and are closed behind it, innermost first, until `take` returns true.
+    template <class Take>
+    void around(std::uint32_t line, const Take& take) const {
+      const auto begins_before = [](const Node& node, std::uint32_t at) { return node.conditional->begin < at; };
+      for (auto at =
+               static_cast<std::size_t>(std::lower_bound(all_.begin(), all_.end(), line, begins_before) - all_.begin());
+           at != 0; at = all_[at - 1].outer)
+        if (line < all_[at - 1].conditional->close && take(*all_[at - 1].conditional)) return;
+    }
+
+   private:
+    struct Node {
+      const Conditional* conditional;
+      std::size_t outer;  ///< the number of the one around it, from 1; 0: none
+    };
+    std::vector<Node> all_;
+  };
+
+  bool is_beyond_conditions() const { return conditions_ > limits::kConditionsAround; }
+
   /// Of a token at `spot`, when its text is written there and not in a macro's definition.
   Position position(std::string_view text, const Spot& spot) const {
     const std::uint32_t file = inclusions_[spot.inclusion].file;
@@ -450,6 +487,8 @@ class SourceOrigins : public Origins {
     const TextFile& file = files_[number];
     const std::string_view name = names_.name(macro.name);
     std::vector<SkippedDefine> result;
+    searched_ += file.text.size();
+    if (searched_ > limits::kSkippedDefines) return result;
     for (std::size_t at = file.text.find(name); at != std::string::npos && result.size() < kMost;
          at = file.text.find(name, at + 1)) {
       const auto value = value_of_define(file, at, name);
@@ -483,10 +522,10 @@ class SourceOrigins : public Origins {
     const auto of_file = conditionals_.find(spot.inclusion);
     if (of_file == conditionals_.end()) return std::nullopt;
     const Conditional* innermost = nullptr;
-    for (const Conditional* conditional : of_file->second) {
-      if (conditional->begin >= spot.line) break;
-      if (spot.line < conditional->close && !conditional->defines_own) innermost = conditional;
-    }
+    of_file->second.around(spot.line, [&](const Conditional& conditional) {
+      if (!conditional.defines_own) innermost = &conditional;
+      return innermost != nullptr;
+    });
     if (innermost == nullptr) return std::nullopt;
     const std::vector<Clause>& clauses = innermost->clauses;
     const Clause& last = clauses.back();
@@ -528,11 +567,13 @@ class SourceOrigins : public Origins {
     std::vector<const Conditional*> result;
     const auto of_file = conditionals_.find(spot.inclusion);
     if (of_file == conditionals_.end()) return result;
-    // They are in the order in which they begin.
-    for (const Conditional* conditional : of_file->second) {
-      if (conditional->begin >= spot.line) break;
-      if (spot.line < conditional->end) result.push_back(conditional);
-    }
+    of_file->second.around(spot.line, [&](const Conditional& conditional) {
+      if (spot.line >= conditional.end) return false;
+      conditions_ += conditional.clauses.size();
+      if (!is_beyond_conditions()) result.push_back(&conditional);
+      return is_beyond_conditions();
+    });
+    std::reverse(result.begin(), result.end());
     return result;
   }
 
@@ -582,10 +623,12 @@ class SourceOrigins : public Origins {
   Preprocessor& preprocessor_;
   const FileStore& files_;
   const Interner& names_;
-  std::unordered_map<std::uint32_t, std::vector<const Conditional*>> conditionals_;  // by inclusion
-  mutable std::unordered_map<std::uint32_t, std::vector<std::size_t>> lines_;        // where they begin, by file
-  mutable std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> defines_;    // by name
-  mutable std::unordered_map<std::uint32_t, MacroCause> causes_;                     // by macro
+  std::unordered_map<std::uint32_t, Conditionals> conditionals_;                   // by inclusion
+  mutable std::size_t conditions_ = 0;                                             // clauses that were looked at
+  mutable std::size_t searched_ = 0;                                               // bytes, for #define lines
+  mutable std::unordered_map<std::uint32_t, std::vector<std::size_t>> lines_;      // where they begin, by file
+  mutable std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> defines_;  // by name
+  mutable std::unordered_map<std::uint32_t, MacroCause> causes_;                   // by macro
 };
 
 class MarkerOrigins : public Origins {
@@ -597,7 +640,7 @@ class MarkerOrigins : public Origins {
     const std::string& path = markers_.path(file);
     return path.starts_with('<') ? path : normal_path(path, folder_);
   }
-  std::string line_text(const Spot& spot) const override { return markers_.line_text(spot); }
+  std::string_view line_text(const Spot& spot) const override { return markers_.line_text(spot); }
   void note(const Found&, Definition&, Grounds&) const override {}
   Leads leads_of_macros(const Found&) const override { return {}; }
 

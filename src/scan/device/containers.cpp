@@ -19,6 +19,7 @@
 #include "scan/device/decoders.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
+#include "support/density.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -294,6 +295,8 @@ CompressedBundle compressed_bundle(std::span<const std::byte> bytes) {
   if (bundle.real_size / ratio > bundle.stream.size())
     throw BadBundle{fmt::format("claims {} bytes uncompressed from {}, which is impossible", bundle.real_size,
                                 bundle.stream.size())};
+  if (is_too_dense(bundle.real_size, bundle.stream.size()))
+    throw BadBundle{too_dense_text(bundle.real_size, bundle.stream.size())};
   return bundle;
 }
 

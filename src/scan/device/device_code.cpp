@@ -19,6 +19,7 @@
 #include "elf/object_image.hpp"
 #include "scan/device/decoders.hpp"
 #include "support/bytes.hpp"
+#include "support/density.hpp"
 #include "support/limits.hpp"
 #include "support/threads.hpp"
 
@@ -78,6 +79,7 @@ class PayloadReader {
     if (image_.real_size / ratio > stored_.size())
       fail(
           fmt::format("claims {1} bytes uncompressed from {0}, which is impossible", stored_.size(), image_.real_size));
+    if (is_too_dense(image_.real_size, stored_.size())) fail(too_dense_text(image_.real_size, stored_.size()));
   }
 
   std::uint64_t lz4(std::vector<std::byte>& real) const {
