@@ -41,8 +41,10 @@ def campaign_seed(usual):
 
 
 def sampled(cases, one_in):
-    """The parameters of a long table: one case in `one_in` is in the fast lane, the others are marked `deep`."""
-    return [pytest.param(case, marks=pytest.mark.deep if i % one_in else ()) for i, case in enumerate(cases)]
+    """The parameters of a long table: one case in `one_in` is in the fast lane, half of the others in the deep lane, and the rest
+    in the nightly one."""
+    lanes = [() if i % one_in == 0 else pytest.mark.deep if i % 2 else pytest.mark.nightly for i in range(len(cases))]
+    return [pytest.param(case, marks=lane) for case, lane in zip(cases, lanes)]
 
 
 def without_undefined(report):

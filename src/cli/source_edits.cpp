@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "input/command_words.hpp"
 #include "locate/why/fix.hpp"
 #include "locate/why/project_files.hpp"
 #include "report/wording.hpp"
@@ -144,30 +145,20 @@ std::optional<std::string> git_status(const fs::path& file, const fs::path& top)
       write_file(configuration.path(), settings) != 0)
     return std::nullopt;
 
+  std::vector<std::string> words =
+      split_response("env -i GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1");
   const char* path = std::getenv("PATH");
-  const std::optional<ProcessOutput> answer = run_process({"env",
-                                                           "-i",
-                                                           fmt::format("PATH={}", path != nullptr ? path : ""),
-                                                           "GIT_DIR=" + made,
-                                                           "GIT_INDEX_FILE=" + (folder / "index").string(),
-                                                           "GIT_OBJECT_DIRECTORY=" + (common / "objects").string(),
-                                                           "GIT_WORK_TREE=" + top.string(),
-                                                           "GIT_OPTIONAL_LOCKS=0",
-                                                           "GIT_NO_LAZY_FETCH=1",
-                                                           "GIT_CONFIG_NOSYSTEM=1",
-                                                           "GIT_ATTR_NOSYSTEM=1",
-                                                           "git",
-                                                           "-C",
-                                                           top.string(),
-                                                           "--literal-pathspecs",
-                                                           "status",
-                                                           "--porcelain=v1",
-                                                           "-z",
-                                                           "--ignored",
-                                                           "--untracked-files=all",
-                                                           "--ignore-submodules=all",
-                                                           "--",
-                                                           file.lexically_relative(top).string()});
+  words.push_back(fmt::format("PATH={}", path != nullptr ? path : ""));
+  words.push_back("GIT_DIR=" + made);
+  words.push_back("GIT_INDEX_FILE=" + (folder / "index").string());
+  words.push_back("GIT_OBJECT_DIRECTORY=" + (common / "objects").string());
+  words.push_back("GIT_WORK_TREE=" + top.string());
+  words.insert(words.end(), {"git", "-C", top.string()});
+  for (std::string& word :
+       split_response("--literal-pathspecs status --porcelain=v1 -z --ignored --untracked-files=all"))
+    words.push_back(std::move(word));
+  words.insert(words.end(), {"--ignore-submodules=all", "--", file.lexically_relative(top).string()});
+  const std::optional<ProcessOutput> answer = run_process(words);
   if (!answer || answer->exit_code != 0) return std::nullopt;
   return answer->out;
 }
@@ -511,7 +502,7 @@ class SourceEdits {
       if (error == 0) continue;
       give_up(source.shown, std::strerror(error));
       for (const Source* one : written)
-        if (rewrite_file(one->real, one->text) != 0 && one != &source)
+        if (rewrite_file(one->real, one->text) != 0 && read_whole(one->real, kLargestSource) != one->text)
           outcome_.given_up += fmt::format("; but {} is edited, and can't be put back", one->shown);
       return;
     }

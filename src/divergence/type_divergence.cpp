@@ -36,10 +36,10 @@
 #include "facts/codec.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/reader_pool.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
-#include "support/reader_pool.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 

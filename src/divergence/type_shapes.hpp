@@ -1,5 +1,5 @@
 // What debug info says of the types, variables and functions of one object, in the form in which two objects are
-// compared. Read by libdw from bytes that libdw.hpp prepares, in a process of its own (support/reader_pool.hpp).
+// compared. Read by libdw from bytes that libdw.hpp prepares, in a process of its own (locate/dwarf/reader_pool.hpp).
 #pragma once
 
 #include <cstdint>

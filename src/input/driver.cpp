@@ -758,14 +758,14 @@ bool asks_for_no_link(const std::vector<std::string>& words) {
   });
 }
 
-/// gcc's -wrapper puts a program of the user's before each command, which is not a linker then. The linker's line is
-/// the same without it.
-std::vector<std::string> without_wrapper(const std::vector<std::string>& words) {
+/// Without what changes no linker's line and does something even with -###: gcc's -wrapper, which puts a program before
+/// each command, -time=FILE, which writes there, and clang's -gen-reproducer, which writes files, too.
+std::vector<std::string> without_side_effects(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == "-wrapper")
       ++i;
-    else
+    else if (!starts_with_any(words[i], {"-time=", "--time=", "-gen-reproducer", "--gen-reproducer"}))
       kept.push_back(words[i]);
   return kept;
 }
@@ -936,7 +936,7 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   std::vector<std::string> argv = command.environment;
   argv.push_back(command.program);
   argv.emplace_back("-###");
-  const std::vector<std::string> words = without_wrapper(command.words);
+  const std::vector<std::string> words = without_side_effects(command.words);
   const std::optional<DriverAnswer> answer = answer_to(std::move(argv), words);
   if (!answer) return line_from_words(command, "it can't be started", notes);
 

@@ -134,7 +134,8 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
     return add_missing(found.path, "attempted static link of dynamic object");
   }
   LinkInput input = input_of(found.path, spelled, found.probe);
-  if (!paths_.insert(input.path).second && !may_repeat(found, state)) return;
+  // Twice costs what it does the linker, and is how a library comes to be in a link with all of its members again.
+  if (++times_named_[input.path] > 2 && !may_repeat(found, state)) return;
   // Of what becomes data the bytes count, which are the object's own.
   if (binary) input = {input.path, input.spelled};
   input.group = state.group;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -90,7 +91,7 @@ class InputCollector {
   std::set<std::string> regions_;                           ///< of memory, that scripts name
   std::map<std::string, std::string> regions_needed_;       ///< and the script that needs it
   std::set<std::pair<std::string, std::string>> reported_;  ///< what is in LinkJob::missing, with the reason
-  std::unordered_set<std::string> paths_;                   ///< of the inputs
+  std::unordered_map<std::string, unsigned> times_named_;   ///< of the inputs, by path
   std::unordered_set<std::string> required_;                ///< the first required_seen_ of LinkJob::required
   std::size_t required_seen_ = 0;
   std::size_t repeated_ = 0;

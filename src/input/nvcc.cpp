@@ -612,11 +612,11 @@ std::string why_nvcc_not_asked(const Command& command) {
   return {};
 }
 
-/// The words for nvcc. Of a command in a file those that were looked at: option files in place.
+/// The words for nvcc: those that were looked at, option files in place, without --time, whose file it would write.
 Words words_to_ask(const Command& command) {
-  if (!command.may_ask) return command.words;
   Words words;
-  for (const NvWord& word : read_nv_words(command.words, kHostCompiler, "")) {
+  for (const NvWord& word : read_nv_words(command.words, fmt::format("{} time", kHostCompiler), "")) {
+    if (word.name == "time") continue;
     words.push_back(word.spelled);
     if (word.name == "compiler-bindir" && word.spelled.find('=') == std::string::npos) words.push_back(word.value);
   }

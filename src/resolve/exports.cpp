@@ -3,6 +3,8 @@
 
 #include "resolve/exports.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -165,7 +167,7 @@ bool is_pattern(const SymbolPattern& pattern) {
 bool matches(const SymbolPattern& pattern, std::string_view name) {
   const std::string subject = pattern.cxx ? demangle(name) : std::string(name);
   if (!is_pattern(pattern)) return subject == pattern.text;
-  return pattern.text == "*" || glob_matches(pattern.text, subject);
+  return pattern.text == "*" || ::fnmatch(pattern.text.c_str(), subject.c_str(), 0) == 0;
 }
 
 bool Exports::made_local(std::string_view name) const {

@@ -136,7 +136,7 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   for (const auto& [symbol, conflicts] : by_symbol) {
     if (is_full(findings)) break;
     Finding finding = make_finding(kDuplicateDefinition, symbol,
-                                   demangle(symbol) + " is defined " + times_text(conflicts.size() + 1));
+                                   fmt::format("{} is defined {}", demangle(symbol), times_text(conflicts.size() + 1)));
     if (forced) finding.severity = Severity::Warning;
     finding.sites.reserve(conflicts.size() + 1);
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));

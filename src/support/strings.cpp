@@ -4,7 +4,6 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,33 +15,29 @@ namespace elfaudit {
 
 namespace {
 
-/// The length of the white space that `text` begins with and that GitHub's runner skips before a command: .NET's
-/// TrimStart(), without the characters that visible() spells out.
+/// Of a well-formed sequence (Unicode 15, table 3-6).
+char32_t code_point(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0);
+  char32_t value = byte(0) & (0xffU >> (sequence.size() + 1));
+  for (std::size_t i = 1; i < sequence.size(); ++i) value = value << 6 | (byte(i) & 0x3fU);
+  return value;
+}
+
+/// Is it white space that GitHub's runner skips before a command? .NET's TrimStart(), without what visible() spells out.
+bool is_blank(char32_t c) {
+  return (c >= 0x2000 && c <= 0x200a) ||
+         std::u32string_view(U" \u00a0\u1680\u202f\u205f\u3000").find(c) != std::u32string_view::npos;
+}
+
+/// The length of such white space that `text` begins with.
 std::size_t margin_of(std::string_view text) {
-  constexpr std::string_view kBlanks[] = {" ",
-                                          "\xc2\xa0",
-                                          "\xe1\x9a\x80",
-                                          "\xe2\x80\x80",
-                                          "\xe2\x80\x81",
-                                          "\xe2\x80\x82",
-                                          "\xe2\x80\x83",
-                                          "\xe2\x80\x84",
-                                          "\xe2\x80\x85",
-                                          "\xe2\x80\x86",
-                                          "\xe2\x80\x87",
-                                          "\xe2\x80\x88",
-                                          "\xe2\x80\x89",
-                                          "\xe2\x80\x8a",
-                                          "\xe2\x80\xaf",
-                                          "\xe2\x81\x9f",
-                                          "\xe3\x80\x80"};
-  std::string_view rest = text;
-  const auto cut_blank = [&] {
-    return std::ranges::any_of(kBlanks, [&](std::string_view blank) { return take_prefix(rest, blank); });
-  };
-  while (cut_blank()) {
+  std::size_t at = 0;
+  while (const std::size_t length = utf8_length(text.substr(at))) {
+    if (!is_blank(code_point(text.substr(at, length)))) break;
+    at += length;
   }
-  return text.size() - rest.size();
+  return at;
 }
 
 /// Would a line that begins with `text` be a command to GitHub Actions? A single ":" counts: a place is "FILE:LINE".
@@ -51,62 +46,7 @@ bool begins_command(std::string_view text) {
   return rest == ":" || rest.starts_with("::");
 }
 
-/// Where the bracket expression that begins at `at` ends, behind its ']'. npos: it never ends, so '[' is itself.
-std::size_t bracket_end(std::string_view pattern, std::size_t at) {
-  std::size_t first = at + 1;
-  if (first < pattern.size() && (pattern[first] == '!' || pattern[first] == '^')) ++first;
-  const std::size_t end = pattern.find(']', first + 1);
-  return end == std::string_view::npos ? end : end + 1;
-}
-
-/// Does one character match the element at `at`, which is no star? Moves `at` behind the element then.
-bool matches_element(const std::string& pattern, std::size_t& at, char c) {
-  std::size_t next = at + 1;
-  bool fits = pattern[at] == '?' || pattern[at] == c;
-  if (pattern[at] == '\\') {
-    fits = next < pattern.size() && pattern[next++] == c;
-  } else if (const std::size_t end = pattern[at] == '[' ? bracket_end(pattern, at) : std::string::npos;
-             end != std::string::npos) {
-    next = end;
-    fits = ::fnmatch(pattern.substr(at, end - at).c_str(), std::string(1, c).c_str(), 0) == 0;
-  }
-  if (fits) at = next;
-  return fits;
-}
-
-/// "[[:digit:]]", "[\\]]" and "[a": fnmatch itself says where these end. So it does for a second pair of brackets.
-bool has_odd_brackets(const std::string& pattern) {
-  const std::size_t open = pattern.find('[');
-  if (open == std::string::npos) return false;
-  return bracket_end(pattern, open) == std::string::npos || pattern.find_first_of("[\\", open + 1) != std::string::npos;
-}
-
 }  // namespace
-
-bool glob_matches(const std::string& pattern, const std::string& text) {
-  if (has_odd_brackets(pattern) || pattern.find('\0') != std::string::npos || text.find('\0') != std::string::npos)
-    return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-  // What precedes the last star that was met never has to be matched again: if the rest fits anywhere, it fits behind
-  // the first place where that part did.
-  std::size_t behind_star = std::string::npos;
-  std::size_t from = 0;  // where the text that follows that star was tried
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      behind_star = ++at;
-      from = i;
-    } else if (at < pattern.size() && matches_element(pattern, at, text[i])) {
-      ++i;
-    } else if (behind_star != std::string::npos) {
-      at = behind_star;
-      i = ++from;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
-}
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::istringstream words{std::string(text)};
@@ -235,15 +175,6 @@ std::string to_utf8(std::string_view text) {
 }
 
 namespace {
-
-/// Of a well-formed sequence (Unicode 15, table 3-6).
-char32_t code_point(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 1) return byte(0);
-  char32_t value = byte(0) & (0xffU >> (sequence.size() + 1));
-  for (std::size_t i = 1; i < sequence.size(); ++i) value = value << 6 | (byte(i) & 0x3fU);
-  return value;
-}
 
 bool turns_direction(char32_t c) {
   return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);

@@ -588,7 +588,7 @@ def test_facts_beside_an_object_have_no_name_of_their_own(beside):
         ("g++ -E a.cpp -o x.o", 0),
         ("g++ -x c++-header -c a.cpp -o x.o", 0),
         ("sh -c 'exit 5'", 5),
-        ("sh -c 'kill -9 $$'", 128 + 9),
+        ("sh -c 'kill -9 $$'", -9),
         ("no-such-compiler -c a.cpp -o x.o", 127),
         ("g++ -c a.cpp b.cpp", 0),
     ],

@@ -126,19 +126,19 @@ def script_directories(lab, n):
 
 def repeated_in_a_script(lab, n):
     lab.cc("x.o", "")
-    lab.write("many", "GROUP(" + "x.o " * (n + 1) + ")\n")
+    lab.write("many", "GROUP(" + "x.o " * (n + 2) + ")\n")
     return ["check", "--", "ld", "many"]
 
 
 def repeated_in_the_command(lab, n):
     lab.cc("x.o", "")
-    lab.write("many", "x.o " * (n + 1))
+    lab.write("many", "x.o " * (n + 2))
     return ["check", "--", "ld", "@many"]
 
 
 def repeated_bytes(lab, n):
     lab.sh(f"gcc -c -xassembler /dev/null -o x.o; truncate -s {n} x.o")
-    return ["check", "a.o", "x.o", "x.o"]
+    return ["check", "a.o", "x.o", "x.o", "x.o"]
 
 
 def config_extended_often(lab, n):

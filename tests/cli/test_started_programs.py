@@ -149,6 +149,21 @@ def test_what_a_command_of_a_build_would_start(lab, trap, driver):
         assert not has_run(lab), f"{command}\n{result}"
 
 
+@pytest.mark.parametrize("words", ["g++ -time={file}", "clang++ -gen-reproducer -fcrash-diagnostics-dir={here}/out k.cpp", "nvcc -time {file}", "nvcc --time={file}"])
+@pytest.mark.parametrize("way", ["-p", "--"])
+def test_what_a_driver_would_write(lab, words, way):
+    """Even where it is only asked what it would run."""
+    need(words.split()[0])
+    lab.write("k.cpp", "int k;\n")
+    lab.write("out/file", "precious")
+    lab.cc("a.o", "int state = 1; int main() {}")
+    command = words.format(here=lab.path, file=f"{lab.path}/out/file") + " a.o -o x"
+    lab.write("build.ninja", f"rule link\n  command = {command}\nbuild x: link a.o\n")
+    result = lab.audit("check", *(["-p", "."] if way == "-p" else ["--", *command.split()]))
+    assert os.listdir(lab.path / "out") == ["file"] and (lab.path / "out/file").read_text() == "precious", result
+    assert "could not be asked" not in result.out, result
+
+
 def test_an_option_file_of_nvcc_that_names_no_program(lab):
     """What nvcc links is still known."""
     need("nvcc")

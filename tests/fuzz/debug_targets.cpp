@@ -10,8 +10,8 @@
 #include "fuzz.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/dwarf/macro_info.hpp"
+#include "locate/dwarf/reader_pool.hpp"
 #include "scan/scan.hpp"
-#include "support/reader_pool.hpp"
 
 namespace elfaudit::fuzz {
 namespace {

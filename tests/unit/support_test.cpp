@@ -1,7 +1,5 @@
-#include <fnmatch.h>
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <vector>
 
@@ -38,20 +36,6 @@ TEST(Demangle, ReadsCxxNamesAndLeavesTheRest) {
 TEST(Demangle, LeavesNamesOfAbsurdLengthAlone) {
   const std::string name = "_Z3000" + std::string(3000, 'x');
   EXPECT_EQ(demangle(name), name);
-}
-
-TEST(Glob, MatchesWhatFnmatchDoes) {
-  std::mt19937 random(1);
-  const auto any = [&](std::string_view letters, std::size_t most) {
-    std::string text(random() % most, ' ');
-    for (char& c : text) c = letters[random() % letters.size()];
-    return text;
-  };
-  for (int i = 0; i < 100000; ++i) {
-    const std::string pattern = any("ab*?[]!^-\\:", 9);
-    const std::string text = any("ab[]!-\\:", 8);
-    EXPECT_EQ(glob_matches(pattern, text), ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0) << pattern << " " << text;
-  }
 }
 
 }  // namespace

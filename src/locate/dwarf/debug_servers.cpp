@@ -23,8 +23,8 @@
 #include <string>
 #include <string_view>
 
+#include "locate/dwarf/reader_pool.hpp"
 #include "support/file_uses.hpp"
-#include "support/reader_pool.hpp"
 #include "support/shared_library.hpp"
 
 namespace elfaudit {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "locate/dwarf/reader_pool.hpp"
 #include "support/limits.hpp"
-#include "support/reader_pool.hpp"
 #include "support/sanitizers.hpp"
 
 namespace elfaudit {

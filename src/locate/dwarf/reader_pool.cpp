@@ -1,7 +1,7 @@
 // Workers are forked, not started: they need no program of their own and know all that was read so far. A worker has one
 // request at a time, and is replaced when it dies of one.
 
-#include "support/reader_pool.hpp"
+#include "locate/dwarf/reader_pool.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
