@@ -237,6 +237,11 @@ def wheel_tags(lab, n):
     return ["check", "download"]
 
 
+def long_row(*row):
+    """A row that takes ten seconds and more."""
+    return pytest.param(*row, marks=pytest.mark.nightly)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "name, made, first, says",
@@ -244,7 +249,7 @@ def wheel_tags(lab, n):
         ("ArchiveDepth", archives, 0, "archives are nested too deep to read"),
         ("ResponseFileDepth", response_files, 0, "response file @r65: these nest more than 64 deep"),
         ("ResponseFileBytes", response_file_of_size, 0, "larger than 64 MiB"),
-        ("ResponseFileWords", response_words, -1, "more than 4194304 words in response files"),
+        long_row("ResponseFileWords", response_words, -1, "more than 4194304 words in response files"),
         ("ResponseFiles", response_files_in_all, 0, "too many response files"),
         ("ResponseFileBytes", response_files_together, 0, "larger than 64 MiB"),
         ("LinkerScripts", scripts_in_all, 0, "the link reads more than 4096 linker scripts"),
@@ -258,7 +263,7 @@ def wheel_tags(lab, n):
         ("NvlinkOptionWords", nvlink_words, -3, "more than 1048576 words in option files"),
         ("LinkerScriptDepth", scripts, 0, "linker scripts include each other"),
         ("LinkerScriptBytes", script_of_size, 0, "too large for a linker script"),
-        ("LinkerScriptStatements", script_statements, 0, "too many statements in linker scripts"),
+        long_row("LinkerScriptStatements", script_statements, 0, "too many statements in linker scripts"),
         ("ExpressionDepth", script_parentheses, -1, "line 2: parentheses nest more than 100 deep"),
         ("VersionScriptBytes", version_script_of_size, 0, "too large for a version script"),
         ("ConfigFiles", configs, 1, "too many files extend one another"),
@@ -272,9 +277,9 @@ def wheel_tags(lab, n):
         ("WheelTags", wheel_tags, 0, "beyond the limit on the number of a wheel's tags"),
         ("PackageDepth", folders, 0, "directories are nested too deep to read"),
         ("LogLine", log_line, 0, "beyond the limit on the length of a line"),
-        ("LogBytes", log_of_size, 0, "is larger than 256 MiB"),
-        ("LogLines", log_lines, 0, "beyond the limit on the number of lines"),
-        ("LogCommands", log_commands, 0, "beyond the limit on the number of commands"),
+        long_row("LogBytes", log_of_size, 0, "is larger than 256 MiB"),
+        long_row("LogLines", log_lines, 0, "beyond the limit on the number of lines"),
+        long_row("LogCommands", log_commands, 0, "beyond the limit on the number of commands"),
     ],
 )
 def test_one_below_and_one_above(lab, name, made, first, says):
@@ -332,10 +337,10 @@ def linkages(lab, n):
     "name, made, slack, says",
     [
         ("IncludeDepth", includes_that_nest, 1, "#includes nest too deeply"),
-        ("Inclusions", includes, 10, "too many #includes"),
+        long_row("Inclusions", includes, 10, "too many #includes"),
         ("SourceBytes", header_of_size, 1, "1.h is larger than the limit for a source"),
         ("UnitBytes", headers_of_size, 1 << 16, "the headers are larger than the limit for one source"),
-        ("UnitTokens", tokens, 100, "the headers have more tokens than the limit for one source"),
+        long_row("UnitTokens", tokens, 100, "the headers have more tokens than the limit for one source"),
         ("ConditionalDepth", conditionals_that_nest, 1, "conditionals nest too deeply"),
         ("Scopes", linkages, 1, "none of its sources defines it as far as they could be read"),
     ],
