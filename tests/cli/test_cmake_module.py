@@ -11,7 +11,7 @@ import pytest
 from elfaudit_test import need
 
 need("cmake", "ninja", "make", "g++")
-GENERATORS = ["Ninja", "Unix Makefiles"]
+GENERATORS = ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.nightly)]
 
 
 @pytest.fixture

@@ -558,7 +558,7 @@ def test_a_regular_file_that_blocks(lab):
 @pytest.mark.deep
 def test_sources_that_repeat_themselves(lab):
     """What takes a step for each pair of lines never ends here."""
-    many = 200_000
+    many = 100_000
     for header in (
         "extern int state;\n" * many + "int state;\n",
         "int state;\n" * many + "int state = 1;\n",

@@ -60,7 +60,7 @@ set_target_properties(app PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)
 """
 
 
-@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+@pytest.mark.parametrize("generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.nightly)])
 def test_cmake(lab, generator):
     need("cmake", "make")
     lab.write("CMakeLists.txt", CMAKE)

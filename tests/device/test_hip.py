@@ -142,7 +142,8 @@ inline __device__ void atomicAdd(int* p, int x) { __atomic_fetch_add(p, x, __ATO
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("version, flags, link_flags", [("19", "-O3", ""), ("19", "-g", ""), ("19", "-O0", "-O0"), ("14", "-O0", "-O0"), ("14", "-O3 -g", "")])
+@pytest.mark.parametrize("version, flags, link_flags", [("19", "-O3", ""), ("14", "-O0", "-O0"),
+                                                          *(pytest.param(*row, marks=pytest.mark.nightly) for row in [("19", "-g", ""), ("19", "-O0", "-O0"), ("14", "-O3 -g", "")])])
 def test_what_is_undefined_where_lld_says_so(lab, version, flags, link_flags):
     need(f"clang++-{version}")
     differing = []
