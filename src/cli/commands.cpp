@@ -403,7 +403,7 @@ void prepare(const Request& request, LinkJob& job) {
 
 constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
 
-bool children_were_ignored = false;
+bool children_were_ignored = false;  ///< SIGCHLD was ignored when the process began
 
 /// Becomes the command, so that its exit code, its signals and its process id are those of the command itself. Returns
 /// only when it can't be started: with the shell's exit code for that.
@@ -437,7 +437,7 @@ int run_and_wait(const std::vector<std::string>& command) {
   return status;
 }
 
-/// Ends as the command has ended, whose signal a build system asks about. The core is the command's.
+/// Ends this process as the command ended: with its exit code, or by its signal. Only the command leaves a core file.
 int end_as(int status) {
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
@@ -445,7 +445,7 @@ int end_as(int status) {
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
-  return 128 + signal;  // it is blocked
+  return 128 + signal;  // the signal is blocked
 }
 
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.

@@ -100,9 +100,9 @@ void give_up_all_but(const std::vector<std::string>& files, const std::vector<st
 /// Gives up what `request` does not need. For commands that read files only; others are left as they are.
 void enter_sandbox(const Request& request);
 
-/// Undoes what the process inherited and an answer would hang on: children that no one may wait for (SIGCHLD ignored), and
-/// a signal in the place of an error for what is larger than a file may be (RLIMIT_FSIZE). A command that `link` or
-/// `index` runs has both as they were.
+/// Sets two signals that the process may have inherited otherwise. While SIGCHLD is ignored, no child can be waited for.
+/// SIGXFSZ ends a process that writes beyond RLIMIT_FSIZE; caught, the write fails with EFBIG. The commands that `link`
+/// and `index` run get both signals as they were inherited.
 void prepare_signals();
 
 /// Each returns the exit code. They throw UsageError.
@@ -145,8 +145,9 @@ int write_baseline(const Request& request, const Audit& audit);
 /// of a CMake build folder that of its sources; else the working directory itself), also once links are followed, when
 /// its lines are still those that were read, and, with --fix, when git says that it is committed as it is, or no
 /// version control has it. Of edits that overlap the first finding's is applied.
-/// Runs git, with a configuration of our own, and nothing else. All files are written, or none: none where one has changed
-/// since it was read, or can't be written. Says what was edited and what not; false when nothing is for such a reason.
+/// Runs git, without the repository's configuration, and no other program. Writes all files or none: none if a file has
+/// changed since the audit read it, or can't be written. Says what was edited and what was not. Returns false when
+/// nothing was edited for one of these two reasons.
 /// The findings stay: they are in the objects until these are built again.
 bool edit_sources(const Request& request, const Audit& audit);
 

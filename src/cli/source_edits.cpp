@@ -1,4 +1,4 @@
-// --fix and --diff. Findings name the lines as they read them; here these are checked and written, if they are still so.
+// --fix and --diff: applies the edits of findings to sources that have not changed since the audit read them.
 
 #include "cli/commands.hpp"
 
@@ -71,8 +71,8 @@ struct Source {
 
 // --- What version control says of a file
 
-constexpr std::uint64_t kLargestGitFile = std::uint64_t{64}
-                                          << 20;  // packed-refs of a repository with a million of them
+/// Large enough for the packed-refs of a repository with a million references.
+constexpr std::uint64_t kLargestGitFile = std::uint64_t{64} << 20;
 
 enum class Vcs : std::uint8_t { None, Git, Other };
 
@@ -103,8 +103,8 @@ fs::path git_folder(const fs::path& top) {
   return take_prefix(target, "gitdir: ") ? top / target : top / ".git";
 }
 
-/// The line for the HEAD of a repository that has none of the references: the id of the commit, or the name of a branch
-/// without one. Empty when it can't be told.
+/// Returns the content of HEAD for a repository without references: the id of the commit, or "ref: NAME" for a branch
+/// that has no commit yet. Empty when it is not known, as with reftable.
 std::string head_of(const fs::path& folder, const fs::path& common) {
   const std::string head = line_in(folder / "HEAD");
   std::string_view name = head;
@@ -120,9 +120,9 @@ std::string head_of(const fs::path& folder, const fs::path& common) {
   return head;
 }
 
-/// What `git status` says of a file. A repository's configuration names programs to run (filters, hooks, monitors,
-/// helpers, transports), so git gets the index, the objects and the HEAD of this one and a configuration of our own.
-/// Nothing when it can't be asked.
+/// Returns the output of `git status` for a file, or nothing when git fails. The configuration of a repository can name
+/// programs that git runs (filters, hooks, monitors, transports), so git gets a repository that is made for this
+/// question: with the index, the objects and the HEAD of the real one, and a configuration that names no program.
 std::optional<std::string> git_status(const fs::path& file, const fs::path& top) {
   const fs::path folder = git_folder(top);
   const std::string shared = line_in(folder / "commondir");
@@ -131,7 +131,7 @@ std::optional<std::string> git_status(const fs::path& file, const fs::path& top)
   if (head.empty()) return std::nullopt;
 
   std::error_code error;
-  std::string made = (fs::temp_directory_path(error) / "elfaudit-XXXXXX").string();
+  std::string made = (fs::temp_directory_path(error) / "elfaudit-XXXXXX").string();  // mkdtemp() replaces the X's
   if (error || ::mkdtemp(made.data()) == nullptr) return std::nullopt;
   const Temporary own(made);
   const Temporary references(made + "/refs");
@@ -484,12 +484,14 @@ class SourceEdits {
   std::string dirt(const fs::path& real) const {
     const WorkTree tree = work_tree_of(real, root_);
     if (tree.vcs == Vcs::None) return {};
-    const std::string why =
-        tree.vcs == Vcs::Git ? git_complaint(real, tree.top) : "may have uncommitted changes: only git is asked";
+    const std::string why = tree.vcs == Vcs::Git
+                                ? git_complaint(real, tree.top)
+                                : "may have uncommitted changes: elfaudit can check that with git only";
     return why.empty() ? why : why + " (--allow-dirty edits it all the same)";
   }
 
-  /// All files or none, since an edit may need the others: none where one is not what was judged. Other runs wait.
+  /// Writes all files or none, since an edit of one may need that of another: none if a file has changed since the audit
+  /// read it. The lock makes other runs of elfaudit wait.
   void write() {
     const FileDescriptor lock(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (lock) ::flock(lock.get(), LOCK_EX);
@@ -510,7 +512,7 @@ class SourceEdits {
 
   void give_up(const std::string& file, std::string_view why) { outcome_.given_up = fmt::format("{}: {}", file, why); }
 
-  /// A file to edit that is not as it was when it was first read; empty: there is none.
+  /// Returns a file to edit that has changed since the audit first read it; empty when there is none.
   std::string changed_file() const {
     for (const PathUse& use : uses_) {
       if (use.level != Level::Whole || state_of_path(use.path, Level::Whole) == use.state) continue;

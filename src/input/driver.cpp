@@ -758,8 +758,8 @@ bool asks_for_no_link(const std::vector<std::string>& words) {
   });
 }
 
-/// Without what changes no linker's line and does something even with -###: gcc's -wrapper, which puts a program before
-/// each command, -time=FILE, which writes there, and clang's -gen-reproducer, which writes files, too.
+/// Removes the words that have an effect even with -###, and none on the linker's command line: gcc's -wrapper, which
+/// puts a program before each command, gcc's -time=FILE, which writes FILE, and clang's -gen-reproducer, which writes files.
 std::vector<std::string> without_side_effects(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -887,14 +887,14 @@ void settle_linker(LinkLine& line, const Command& command, bool named) {
 
 namespace {
 
-/// Even with -### clang runs what names the GPUs of this machine (amdgpu-arch, nvptx-arch), and looks for it in the
-/// folders that such words name.
+/// Returns the word that names a folder in which clang would look for a program to run; empty when there is none. Even
+/// with -### clang runs amdgpu-arch or nvptx-arch to list the GPUs of this machine, and looks for them in such folders.
 std::string_view folder_of_gpu_tools(const Command& command) {
   const std::string program(base_name(real_program(command.program)));
   if (program.find("gcc") != std::string::npos || program.find("g++") != std::string::npos) return {};
   const auto is_of_gpus = [](std::string_view word) {
     constexpr auto kNames = std::to_array<std::string_view>(
-        {"amdgcn", "amdgpu", "cuda", "hip", "native", "nvptx", "offload", "openmp", "spirv"});
+        {".cu", "amdgcn", "amdgpu", "cuda", "hip", "native", "nvptx", "offload", "openmp", "spirv"});
     return std::ranges::any_of(kNames,
                                [&](std::string_view name) { return word.find(name) != std::string_view::npos; });
   };

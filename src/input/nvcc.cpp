@@ -602,7 +602,8 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
 /// nvcc asks its host compiler, too: a -ccbin from a file is never started.
 constexpr std::string_view kHostCompiler = "compiler-bindir/ccbin";
 
-/// Of a command in a file: nvcc runs the host compiler that it names, and an option file may name another.
+/// Says why nvcc may not be asked about a command of a build file; empty when it may. nvcc runs the host compiler that the
+/// command or one of its option files names, so that compiler has to be one that may be asked, too.
 std::string why_nvcc_not_asked(const Command& command) {
   std::string why = why_not_run(command);
   if (!why.empty() || !command.may_ask) return why;
@@ -612,7 +613,8 @@ std::string why_nvcc_not_asked(const Command& command) {
   return {};
 }
 
-/// The words for nvcc: those that were looked at, option files in place, without --time, whose file it would write.
+/// Returns the words to give to nvcc: the contents of option files in their place, so that nvcc reads what was checked, and
+/// no --time, which would write its file.
 Words words_to_ask(const Command& command) {
   Words words;
   for (const NvWord& word : read_nv_words(command.words, fmt::format("{} time", kHostCompiler), "")) {

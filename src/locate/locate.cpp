@@ -769,7 +769,7 @@ WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<In
 
 namespace {
 
-/// What is beyond the limit, taken from the end of the list.
+/// Removes the findings beyond limits::kLocatedFindings from the end of the list, and returns them.
 std::vector<Finding> take_unlocated(std::vector<Finding>& findings) {
   if (findings.size() <= limits::kLocatedFindings) return {};
   const auto first = findings.begin() + static_cast<std::ptrdiff_t>(limits::kLocatedFindings);

@@ -132,7 +132,7 @@ bool stops_link(const Finding& finding);
 /// Most severe first, then by rule, symbol and sites.
 void sort_findings(std::vector<Finding>& findings);
 
-/// Has a rule found more than an audit keeps? It need not look on.
+/// True when a rule has found more than an audit keeps, so that it can stop.
 inline bool is_full(const std::vector<Finding>& findings) { return findings.size() > limits::kFindings; }
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.

@@ -277,7 +277,7 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
 
 namespace {
 
-/// What the handler of a signal may look at: nothing here is moved or freed.
+/// A signal handler reads these at any moment, so they are never moved or freed.
 struct NameToRemove {
   std::atomic<bool> taken = false;
   std::atomic<bool> whole = false;  ///< the path is written
@@ -296,7 +296,7 @@ void remove_and_die(int signal) {
   ::raise(signal);
 }
 
-/// Only where the process would die of it, so that a library's host keeps what it has set up.
+/// Installs the handler for signals that would end the process. A program that uses the library keeps its own handlers.
 void handle_signals() {
   struct sigaction remove {};
   remove.sa_handler = remove_and_die;
@@ -357,7 +357,8 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
-/// Access control lists among them. SELinux gives each new file a label of its folder.
+/// True when the file has an extended attribute (an access control list is one) that a new file would lack. The SELinux
+/// label is not counted, since each new file gets one.
 bool has_own_attributes(const std::string& path) {
   std::array<char, XATTR_LIST_MAX> names{};
   const ssize_t size = ::listxattr(path.c_str(), names.data(), names.size());
@@ -428,10 +429,11 @@ std::string real_path(const std::string& path) {
   return real ? std::string(real.get()) : std::string();
 }
 
-/// Of a folder where no file can be made, or a mount point.
+/// True for the errors of replace() where a folder permits no new file, or the file is a mount point.
 bool has_no_room_beside(int error) { return error == EACCES || error == EPERM || error == EROFS || error == EBUSY; }
 
-/// Writes to the file itself, which is that of `info`, once there is room.
+/// Writes the bytes into the existing file, after reserving the space for them. `info`: the stat() of the file that is
+/// meant; ESTALE when another one is there now.
 int overwrite(const std::string& path, std::string_view bytes, const struct stat& info) {
   FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat opened {};

@@ -97,10 +97,10 @@ class OwnGroup {
 
 constexpr std::chrono::microseconds kLongestPause(10'000);
 
-/// What becomes of the reading.
+/// The state of reading a program's output.
 enum class Reading : std::uint8_t { GoesOn, Ended, TooMuch, TooLate };
 
-/// Takes what is there to read.
+/// Reads once what the descriptor has.
 Reading drain(int fd, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());
@@ -129,7 +129,7 @@ Reading drain_both(int out, int err, ProcessOutput& into, std::chrono::steady_cl
   return Reading::Ended;
 }
 
-/// A program may close its streams and go on.
+/// Waits until the program has ended. False when it still runs at `end`: it may close its streams and go on.
 bool ends_by(pid_t child, std::chrono::steady_clock::time_point end) {
   siginfo_t info{};
   const auto is_running = [&] {
@@ -194,7 +194,7 @@ std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv, u
   if (read != Reading::Ended || !ends_by(child, end)) {
     ::kill(-child, SIGKILL);
     note_beyond(argv.front().c_str(),
-                read == Reading::TooMuch ? "what a program prints" : "the time that a program takes");
+                read == Reading::TooMuch ? "the output of a program" : "the run time of a program");
     wait_for(child);
     return ProcessOutput{128 + SIGKILL, {}, {}};
   }

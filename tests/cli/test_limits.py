@@ -497,6 +497,24 @@ def test_includes_of_the_loader_that_nest(lab):
     assert closure(limit("LoaderConfigDepth") + 1).code == 2
 
 
+@pytest.mark.parametrize("name, line, says", [("LoaderConfigIncludes", "include none.conf\n", "the number of its includes"), ("LoaderConfigStars", "*/", "the wildcards of an include")])
+def test_includes_of_the_loader(lab, name, line, says):
+    lab.cc("x.o", "int x;", "g++ -fPIC")
+    lab.sh("mkdir -p root/etc && g++ -shared -nostdlib x.o -o root/x.so")
+    for extra in (0, 1):
+        lines = line * (limit(name) + extra)
+        lab.write("root/etc/ld.so.conf", lines if name == "LoaderConfigIncludes" else f"include {lines}none.conf\n")
+        result = lab.audit("list", "closure", "--root", "root", "root/x.so")
+        assert result.code == 2 * extra and (says in result.err) == bool(extra), result
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_the_name_of_an_entry_of_a_package(lab, extra):
+    name = wheel(lab, "pkg-1.0-py3-none-any.whl", {"x" * (limit("EntryName") + extra): b""})
+    result = lab.audit("check", name)
+    assert (result.code == 2) == bool(extra), result
+
+
 def test_directories_of_the_loader(lab):
     lab.sh("mkdir -p root/etc root/lib; echo 'int f() { return 1; }' > f.c; gcc -shared -fPIC -nostdlib f.c -o root/lib/libg.so")
 
@@ -545,7 +563,7 @@ def test_what_a_driver_prints(lab):
                   f"head -c $(({limit('ProgramOutput')} + {extra} - size)) /dev/zero | tr '\\0' '#' >&2\n")
         lab.sh("chmod +x driver && mv driver g++-0")
         result = lab.audit("check", "--", "./g++-0", "a.o", "-o", "a")
-        assert result.code == 2 * extra and ("the limit on what a program prints" in result.out + result.err) == bool(extra), result
+        assert result.code == 2 * extra and ("the limit on the output of a program" in result.out + result.err) == bool(extra), result
 
 
 def test_images_of_an_offload_section(lab):

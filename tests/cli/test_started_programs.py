@@ -181,9 +181,9 @@ SLOW = pytest.mark.nightly  # each takes as long as the limit
 
 
 @pytest.mark.parametrize("body, what", [
-    ("yes ' /usr/bin/ld -o x a.o' >&2", "what a program prints"), ("yes", "what a program prints"), ("yes >&2 & wait", "what a program prints"),
-    pytest.param("sleep 987654 & wait", "the time that a program takes", marks=pytest.mark.deep), pytest.param("exec >&- 2>&-; sleep 1000", "the time that a program takes", marks=SLOW),
-    pytest.param("sleep 1000 &", "the time that a program takes", marks=SLOW), pytest.param("while :; do :; done", "the time that a program takes", marks=SLOW)])  # fmt: skip
+    ("yes ' /usr/bin/ld -o x a.o' >&2", "the output of a program"), ("yes", "the output of a program"), ("yes >&2 & wait", "the output of a program"),
+    pytest.param("sleep 987654 & wait", "the run time of a program", marks=pytest.mark.deep), pytest.param("exec >&- 2>&-; sleep 1000", "the run time of a program", marks=SLOW),
+    pytest.param("sleep 1000 &", "the run time of a program", marks=SLOW), pytest.param("while :; do :; done", "the run time of a program", marks=SLOW)])  # fmt: skip
 def test_a_driver_that_does_not_end(lab, body, what):
     lab.cc("a.o", "int main() {}")
     lab.write("g++", f"#!/bin/bash\n{body}\n")

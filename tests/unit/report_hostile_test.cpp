@@ -8,6 +8,7 @@
 #include "elfaudit/listing.hpp"
 #include "elfaudit/report.hpp"
 #include "elfaudit/symbol_report.hpp"
+#include "report/json_object.hpp"
 #include "support/compile.hpp"
 #include "support/file.hpp"
 #include "support/strings.hpp"
@@ -157,6 +158,19 @@ TEST(ReportHostile, AFolderIsNotAFile) {
   EXPECT_EQ(write_file(dir / "no/such/folder", "x"), ENOENT);
   EXPECT_EQ(write_file("/dev/full", "x"), ENOSPC);
   EXPECT_EQ(write_file("/dev/null", "x"), 0);
+}
+
+TEST(JsonObject, HasTheTextOfTheWholeDocument) {
+  const auto whole = nlohmann::ordered_json::parse(
+      R"({"name": "a\n##[x]", "none": [], "rows": [{"at": [1, {"b": []}]}, "two", {}], "object": {"c": null}})");
+  for (const int indent : {-1, 2}) {
+    JsonObject object(indent);
+    object.member("name", whole["name"]);
+    for (const char* list : {"none", "rows"})
+      object.list(list, whole[list], [](const nlohmann::ordered_json& row) { return row; });
+    object.member("object", whole["object"]);
+    EXPECT_EQ(object.take(), json_text(whole, indent));
+  }
 }
 
 }  // namespace

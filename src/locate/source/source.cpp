@@ -313,18 +313,18 @@ class SourceOrigins : public Origins {
   }
 
  private:
-  /// The conditionals of one entering of a file, as the tree that they are: a file may have a million of them, and a
-  /// thousand declarations that are asked about.
+  /// The conditionals of one inclusion of a file, as a tree. The lookup has to be fast: a file may have a million
+  /// conditionals and a thousand declarations to look up.
   class Conditionals {
    public:
-    /// In the order in which they begin.
+    /// Call it in the order in which the conditionals begin.
     void add(const Conditional& conditional) {
       std::size_t outer = all_.size();
       while (outer != 0 && all_[outer - 1].conditional->close <= conditional.begin) outer = all_[outer - 1].outer;
       all_.push_back({&conditional, outer});
     }
 
-    /// Those that begin before a line and are closed behind it, innermost first, until `take` returns true.
+    /// Calls `take` for each conditional around the line, the innermost first, until `take` returns true.
     template <class Take>
     void around(std::uint32_t line, const Take& take) const {
       const auto begins_before = [](const Node& node, std::uint32_t at) { return node.conditional->begin < at; };
