@@ -26,9 +26,6 @@ struct AuditOptions {
   bool prefilter = false;
   /// Undefined names are counted even where they are not judged. JSON reports have the figure.
   bool count_undefined = true;
-  /// Resolution::extractions are in the linker's order, and say for which name each member was taken. JSON and HTML
-  /// reports have it. If off, an audit without findings tells only which members were taken.
-  bool name_extractions = true;
   ClosureOptions closure{};          ///< where to find the libraries that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have

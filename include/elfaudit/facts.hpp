@@ -34,11 +34,12 @@ struct Symbol {
   std::uint64_t size = 0;         ///< bytes
   std::uint32_t index = 0;        ///< in the symbol table it was read from: how it is found again
   std::uint32_t section = kNone;  ///< into ObjectFacts::sections, for InSection
+  std::uint32_t name_hash = 0;    ///< table_hash() of the name (support/name_hash.hpp); 0: not known
   Binding binding = Binding::Global;
   Placement placement = Placement::Undefined;
   SymbolType type = SymbolType::NoType;
-  Visibility visibility = Visibility::Default;
-  bool default_version = false;  ///< foo@@V2: also answers to plain "foo"
+  Visibility visibility : 7 = Visibility::Default;
+  bool default_version : 1 = false;  ///< foo@@V2: also answers to plain "foo"
 
   bool defined() const { return placement != Placement::Undefined; }
   bool weak() const { return binding == Binding::Weak; }
@@ -59,6 +60,7 @@ struct Section {
 /// A COMDAT group (SHT_GROUP with GRP_COMDAT), or a .gnu.linkonce section, which GNU ld treats as a group of one.
 struct Group {
   Text signature;
+  std::uint32_t hash = 0;  ///< as Symbol::name_hash
   bool linkonce = false;
 };
 
@@ -114,6 +116,12 @@ struct Reach {
   bool operator==(const Reach&) const = default;
 };
 
+/// How far relocations reach at most into what is defined elsewhere: mostly enough to see that no Reach goes past its end.
+struct ReachEnd {
+  std::uint32_t symbol = 0;  ///< Symbol::index
+  std::uint64_t end = 0;     ///< bytes from the beginning
+};
+
 /// One object file, member or shared object.
 struct ObjectFacts {
   Origin origin;
@@ -126,9 +134,8 @@ struct ObjectFacts {
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
   bool unopened = false;        ///< a member that the link does not take: only the archive's index says what it defines
-  bool lacks_symbols = false;   ///< names that can't matter to the link are left out of `symbols`, and
-  bool lacks_exports = false;   ///< definitions of what other files may see are among these
   RelocationKinds relocations;  ///< of the objects of a link command
+  std::optional<std::vector<ReachEnd>> reach_ends;  ///< of these too, by symbol; nothing: the object has to be asked
 
   std::string strings;                        ///< the bytes behind every Text
   std::vector<Symbol> symbols;                ///< in symbol table order
@@ -195,8 +202,9 @@ enum class InputKind : std::uint8_t { Object, Archive, SharedObject, Executable,
 
 /// One entry of an archive's symbol index (the "armap").
 struct IndexEntry {
-  Text symbol;           ///< in InputFacts::index_strings, version included ("foo@@V2")
-  std::uint32_t object;  ///< into InputFacts::objects; kNone when the member holds no readable object
+  Text symbol;             ///< in InputFacts::index_strings, version included ("foo@@V2")
+  std::uint32_t object;    ///< into InputFacts::objects; kNone when the member holds no readable object
+  std::uint32_t hash = 0;  ///< as Symbol::name_hash
 };
 
 /// One file of the link line. Everything in it that could not be read is in `errors`: nothing is skipped

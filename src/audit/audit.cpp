@@ -32,23 +32,6 @@
 namespace elfaudit {
 namespace {
 
-/// Names the passes and how long each took, for --stats.
-class Stopwatch {
- public:
-  explicit Stopwatch(std::vector<Pass>& passes) : passes_(passes) {}
-
-  void lap(std::string name) {
-    const auto now = Clock::now();
-    passes_.push_back({std::move(name), std::chrono::duration<double, std::milli>(now - last_).count()});
-    last_ = now;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  std::vector<Pass>& passes_;
-  Clock::time_point last_ = Clock::now();
-};
-
 /// Those that may say whether a host symbol of `object` is the shadow of a device variable. Each variable is in the
 /// images of every architecture, and after `ld -r` an object has several of one.
 void add_images_behind(ObjectId object, const std::vector<InputFacts>& inputs, std::vector<DeviceInput>& images) {
@@ -94,18 +77,6 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   DeviceResolution device = resolve_device(job, std::move(targets), whole, inputs);
   if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
   return device;
-}
-
-/// Who would define what is missing; looked for only when everything else on the line is known. `members`: null where
-/// all are open.
-void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkMembers* members,
-                        Resolution& resolution) {
-  std::vector<Unresolved*> missing;
-  for (Unresolved& name : resolution.unresolved)
-    if (name.reported && !name.local) missing.push_back(&name);
-  find_host_suppliers(job, inputs, resolution, missing, [&](std::vector<ObjectId> unopened) {
-    if (members != nullptr) members->open_for_report(std::move(unopened), resolution);
-  });
 }
 
 /// The commands of the objects that hold device code.
@@ -196,190 +167,271 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
   }
 }
 
-/// Names that could not be settled are not reported: which of them the linker would miss is not known.
-void settle(Audit& audit, Attempts& attempt) {
-  const std::size_t before = attempt.errors().size();
-  attempt("undefined symbols", [&] {
-    settle_unresolved(audit.job, audit.inputs, audit.resolution,
-                      {find_uses, has_section, relocated_without_bytes, find_open_locals, read_asked_relocations,
-                       read_section_graph, find_needed});
-  });
-  if (attempt.errors().size() == before) return;
-  audit.resolution.unresolved.clear();
-  audit.resolution.judgement.undefined = Judged::InputUnread;
+/// One audit under way. Each stage reads what those before it have left here.
+class AuditRun {
+ public:
+  /// `of_build`: the inputs, read already, for several links; null: the only link. What concerns objects alone is reported
+  /// once for all of several.
+  AuditRun(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter, ReadInputs* of_build)
+      : options_(options), prefilter_(std::move(prefilter)), of_build_(of_build) {
+    made_.job = std::move(job);
+    made_.job.scope.candidates_alone = prefilter_.has_value();
+    if (prefilter_) made_.passes.push_back({"prefilter", prefilter_->milliseconds});
+  }
+
+  /// `said`: to the user, while it runs.
+  void operator()(std::string name, void (AuditRun::*stage)(), const char* said = nullptr) {
+    if (said != nullptr) progress_stage(said);
+    const auto begin = Clock::now();
+    (this->*stage)();
+    const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+    made_.passes.push_back({std::move(name), took.count()});
+  }
+
+  void read_files();
+  void read_package_files();
+  void find_loaded_libraries();
+  void number_names();
+  void resolve_symbols();
+  void judge();
+  void open_unindexed_members();
+  void open_rivals();
+  void find_suppliers();
+  void judge_relocations();
+  void link_device_code();
+  void compare_times();
+  void read_interpreter();
+  void find_references_past_ends();
+  void compare_debug_types();
+  void apply_all_rules();
+  void note_host_shadows();
+  void find_places();
+  void conclude_findings();
+
+  Audit result() { return std::move(made_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool opens_by_need() const { return of_build_ == nullptr && !prefilter_ && may_open_by_need(made_.job, options_); }
+  void settle_undefined();
+  Resolution resolve_as(LinkerKind linker) const;
+  LocateOptions locating() const;
+
+  const AuditOptions& options_;
+  std::optional<Prefilter> prefilter_;
+  ReadInputs* const of_build_;
+  Audit made_;
+  Attempts attempt_;
+  std::optional<LinkNames> names_;      ///< of what was read
+  std::optional<LinkMembers> members_;  ///< where archives are opened by need
+  DeviceRelatives device_relatives_;
+  std::vector<GpuCompile> gpu_compiles_;
+  StaleFacts stale_;
+  std::vector<ObjectFacts> interpreter_;
+  std::vector<Overrun> overruns_;
+  TypeComparison types_;
+  std::vector<std::string> problems_;  ///< met while places were looked for
+  std::vector<InputError> unread_;     ///< device code behind findings
+};
+
+void AuditRun::read_files() {
+  if (of_build_ != nullptr)
+    made_.inputs = std::move(of_build_->inputs);
+  else if (prefilter_)
+    made_.inputs = std::move(prefilter_->inputs);
+  else
+    made_.inputs = scan(made_.job, options_.jobs, opens_by_need() ? ArchiveReading::Index : ArchiveReading::Whole);
+  note_missing_images(made_.job, made_.inputs);
+}
+
+void AuditRun::read_package_files() {
+  made_.packages = attempt_("packages", [&] { return read_packages(made_.job.packages, options_.jobs); });
+  for (std::string& remark : remarks_on(made_.packages)) made_.job.notes.push_back(std::move(remark));
+}
+
+void AuditRun::find_loaded_libraries() {
+  LoadedImages loaded = attempt_(
+      "loaded libraries", [&] { return find_images(made_.job, made_.inputs, made_.packages, options_.closure); });
+  made_.images = std::move(loaded.images);
+  made_.libraries = std::move(loaded.libraries);
+}
+
+void AuditRun::number_names() {
+  names_.emplace(made_.inputs);
+  if (opens_by_need()) members_.emplace(made_.job, made_.inputs, *names_);
+}
+
+void AuditRun::resolve_symbols() {
+  made_.resolution = members_ ? members_->resolve() : resolve(made_.job, made_.inputs, *names_);
+  // The objects that were read do not know what the others define.
+  if (prefilter_) take_undefined_from(*prefilter_, made_.resolution);
+  judge_lost_members(made_.inputs, made_.resolution, made_.job);
 }
 
 /// What the linker has to say of the link besides duplicates and relocations.
-void judge_link(Audit& audit, Attempts& attempt) {
-  audit.resolution.judgement = judgement_of(audit.job, audit.inputs);
-  if (can_be_settled(audit.job)) settle(audit, attempt);
-  if (audit.job.scope.whole_line)
-    attempt("discarded sections", [&] {
-      find_lost_references(audit.job, audit.inputs, audit.resolution, find_local_uses, read_section_graph, find_needed);
+void AuditRun::judge() {
+  made_.resolution.judgement = judgement_of(made_.job, made_.inputs);
+  if (can_be_settled(made_.job)) settle_undefined();
+  if (made_.job.scope.whole_line)
+    attempt_("discarded sections", [&] {
+      find_lost_references(made_.job, made_.inputs, made_.resolution, find_local_uses, read_section_graph, find_needed);
     });
-  attempt("warnings", [&] {
-    find_fatal_warnings(audit.job, audit.inputs, audit.resolution,
+  attempt_("warnings", [&] {
+    find_fatal_warnings(made_.job, made_.inputs, made_.resolution,
                         {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
   });
-  conclude(audit.job, audit.inputs, audit.resolution);
+  conclude(made_.job, made_.inputs, made_.resolution);
 }
 
-/// The names at stake tell how the link ends, not all that there is to say of a failure. What is said of a thunk
-/// that is defined twice rests on its function.
-bool needs_all_names(const Audit& audit) {
-  const Resolution& resolution = audit.resolution;
-  const auto matters = [](const Unresolved& name) { return name.reported || name.in_bytecode; };
-  const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
-  return std::ranges::any_of(resolution.unresolved, matters) || std::ranges::any_of(resolution.conflicts, of_thunk) ||
-         !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
+/// Names that could not be settled are not reported: which of them the linker would miss is not known.
+void AuditRun::settle_undefined() {
+  const std::size_t before = attempt_.errors().size();
+  attempt_("undefined symbols", [&] {
+    settle_unresolved(made_.job, made_.inputs, made_.resolution,
+                      {find_uses, has_section, relocated_without_bytes, find_open_locals, read_asked_relocations,
+                       read_section_graph, find_needed});
+  });
+  if (attempt_.errors().size() == before) return;
+  made_.resolution.unresolved.clear();
+  made_.resolution.judgement.undefined = Judged::InputUnread;
 }
 
-/// Is a name undefined in the end that was made up for a member or a library (scan/prefilter.hpp)?
-bool misses_made_up_name(const Audit& audit) {
-  const auto is_made_up = [&](const Reference& reference) {
-    const SymbolId id = reference.id;
-    return id.valid() && id.symbol != kNone &&
-           audit.inputs[id.in.input].objects[id.in.object].symbols[id.symbol].index == kNone;
-  };
-  const auto any = [&](const Unresolved& name) { return std::ranges::any_of(name.references, is_made_up); };
-  return std::ranges::any_of(audit.resolution.unresolved, any);
+/// A linker that reads members itself finds in them what an older index does not have.
+void AuditRun::open_unindexed_members() {
+  if (!members_ || !members_->open_behind_indexes(made_.resolution)) return;
+  made_.resolution = members_->resolve();
+  judge();
 }
 
-/// Then for which name a member was taken is not known.
-bool names_member(const Audit& audit, const Finding& finding) {
-  return std::ranges::any_of(finding.sites, [&](const Site& site) {
-    return site.id.valid() && audit.inputs[site.id.in.input].kind == InputKind::Archive;
+void AuditRun::open_rivals() {
+  if (members_) members_->open_rivals(made_.resolution);
+}
+
+/// Who would define what is missing; looked for only when everything else on the line is known.
+void AuditRun::find_suppliers() {
+  std::vector<Unresolved*> missing;
+  for (Unresolved& name : made_.resolution.unresolved)
+    if (name.reported && !name.local) missing.push_back(&name);
+  attempt_("suppliers", [&] {
+    find_host_suppliers(made_.job, made_.inputs, made_.resolution, missing, [&](std::vector<ObjectId> unopened) {
+      if (members_) members_->open_for_report(std::move(unopened), made_.resolution);
+    });
   });
 }
 
-/// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
-/// all of these.
-Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
-                 std::optional<ReadInputs> of_build = {}, NamesRead names = NamesRead::AtStake) {
-  Audit result;
-  result.job = std::move(job);
-  if (prefilter) result.passes.push_back({"prefilter", prefilter->milliseconds});
-  result.job.scope.candidates_alone = prefilter.has_value();
-  Stopwatch watch(result.passes);
-  Attempts attempt;
+void AuditRun::judge_relocations() {
+  if (!can_judge_relocations(made_.job)) return;
+  attempt_("relocations", [&] {
+    find_refused_relocations(made_.job, made_.inputs, made_.resolution, read_asked_relocations, read_section_graph,
+                             find_needed);
+  });
+}
 
-  const bool alone = !of_build;
-  const bool by_need = alone && !prefilter && may_open_by_need(result.job, options);
-  progress_stage("reading files");
-  std::optional<std::vector<InputFacts>> given;
-  if (of_build) given = std::move(of_build->inputs);
-  if (by_need && names == NamesRead::AtStake) {
-    LinkInputs read = scan_at_stake(result.job, options.name_extractions);
-    names = read.names;
-    given = std::move(read.inputs);
-  }
-  const bool at_stake = by_need && names == NamesRead::AtStake;
-  const LinkJob as_given = at_stake ? result.job : LinkJob();
-  const auto with_all_names = [&] { return run_stages(as_given, options, {}, {}, NamesRead::All); };
-  result.inputs = given       ? *std::move(given)
-                  : prefilter ? std::move(prefilter->inputs)
-                              : scan(result.job, options.jobs, by_need ? ArchiveReading::Index : ArchiveReading::Whole);
-  result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
-  for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
-  watch.lap("scan");
-  progress_stage("finding libraries");
-  note_missing_images(result.job, result.inputs);
-  LoadedImages loaded = attempt(
-      "loaded libraries", [&] { return find_images(result.job, result.inputs, result.packages, options.closure); });
-  result.images = std::move(loaded.images);
-  result.libraries = std::move(loaded.libraries);
-  watch.lap("images");
-  progress_stage("resolving symbols");
-  std::optional<LinkMembers> members;
-  if (by_need) members.emplace(result.job, result.inputs);
-  result.resolution = members ? members->resolve() : resolve(result.job, result.inputs);
-  const bool foresees = at_stake && !options.name_extractions;
-  if (foresees && (members->has_opened(result.resolution) || misses_made_up_name(result))) return with_all_names();
-  if (prefilter) take_undefined_from(*prefilter, result.resolution);
-  watch.lap("resolve");
-  judge_lost_members(result.inputs, result.resolution, result.job);
-  judge_link(result, attempt);
-  const bool unsettled = at_stake && result.resolution.judgement.undefined != Judged::Yes;
-  if (unsettled && members->has_opened(result.resolution)) return with_all_names();  // they may need what is left out
-  if (at_stake && needs_all_names(result)) return with_all_names();
-  if (members && members->open_behind_indexes(result.resolution)) {
-    result.resolution = members->resolve();
-    judge_link(result, attempt);
-  }
-  if (members) members->open_rivals(result.resolution);
-  attempt("suppliers",
-          [&] { look_for_suppliers(result.job, result.inputs, members ? &*members : nullptr, result.resolution); });
-  watch.lap("references");
-  if (can_judge_relocations(result.job)) {
-    progress_stage("reading relocations");
-    attempt("relocations", [&] {
-      find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations, read_section_graph,
-                               find_needed);
-    });
-  }
-  if (at_stake && needs_all_names(result)) return with_all_names();
-  watch.lap("relocations");
-  progress_stage("linking device code");
-  DeviceRelatives relatives;
-  result.resolution.device = attempt(
-      "device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, relatives); });
-  watch.lap("device");
-  progress_stage("comparing times");
-  const std::vector<GpuCompile> compiles =
-      alone ? attempt("compile commands", [&] { return gpu_compiles_of(result.inputs, options, result.job.notes); })
-            : std::vector<GpuCompile>();
-  const StaleFacts stale =
-      alone ? attempt("times of files", [&] { return find_stale(result.job, result.inputs, stale_options(options)); })
-            : StaleFacts();
-  watch.lap("stale");
-  const LocateOptions locating{result.job.scope.command, options.preprocess, options.compile_commands,
-                               options.known_commands, options.cache};
-  std::vector<std::string> problems;
-  const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
-    return definitions_in_headers(definitions, result.inputs, locating, problems);
+void AuditRun::link_device_code() {
+  made_.resolution.device = attempt_(
+      "device code", [&] { return resolve_device_code(made_.job, made_.inputs, made_.resolution, device_relatives_); });
+}
+
+void AuditRun::compare_times() {
+  if (of_build_ != nullptr) return;
+  gpu_compiles_ =
+      attempt_("compile commands", [&] { return gpu_compiles_of(made_.inputs, options_, made_.job.notes); });
+  stale_ = attempt_("times of files", [&] { return find_stale(made_.job, made_.inputs, stale_options(options_)); });
+}
+
+void AuditRun::read_interpreter() {
+  interpreter_ = attempt_("the interpreter's libraries", [&] { return interpreter_of_link(made_, options_); });
+}
+
+void AuditRun::find_references_past_ends() {
+  const bool stays_inside = of_build_ != nullptr && of_build_->stays_inside;
+  if (stays_inside || !(made_.job.scope.command || compares_types(options_.enable))) return;
+  overruns_ = attempt_("references to data", [&] { return find_overruns(made_.inputs, made_.resolution); });
+}
+
+void AuditRun::compare_debug_types() {
+  if (!compares_types(options_.enable)) return;
+  const TypeOptions reading{options_.jobs, options_.cache, options_.compile_commands, options_.known_commands};
+  types_ = attempt_("types", [&] { return compare_types(made_.inputs, made_.resolution, reading); });
+  made_.job.notes.insert(made_.job.notes.end(), types_.notes.begin(), types_.notes.end());
+}
+
+Resolution AuditRun::resolve_as(LinkerKind linker) const {
+  LinkJob job = made_.job;
+  job.linker = linker;
+  job.linker_version = 0;
+  return resolve(job, made_.inputs);
+}
+
+LocateOptions AuditRun::locating() const {
+  return {made_.job.scope.command, options_.preprocess, options_.compile_commands, options_.known_commands,
+          options_.cache};
+}
+
+void AuditRun::apply_all_rules() {
+  Evidence evidence{made_.job, made_.inputs, made_.resolution, made_.packages, made_.images, options_.pythons};
+  evidence.gpu_archs = options_.gpu_archs;
+  evidence.gpu_compiles = gpu_compiles_;
+  evidence.stale_objects = stale_.objects;
+  evidence.stale_libraries = stale_.libraries;
+  evidence.libraries = &made_.libraries;
+  evidence.holds_device_content = holds_functions_or_variables;
+  evidence.when_looked_up = when_looked_up;
+  evidence.in_headers = [&](const std::vector<SymbolId>& definitions) {
+    return definitions_in_headers(definitions, made_.inputs, locating(), problems_);
   };
-  const auto resolve_as = [&](LinkerKind linker) {
-    LinkJob job = result.job;
-    job.linker = linker;
-    job.linker_version = 0;
-    return resolve(job, result.inputs);
-  };
-  const std::vector<ObjectFacts> interpreter =
-      attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
-  std::vector<Overrun> overruns;
-  if (!(of_build && of_build->stays_inside) && (result.job.scope.command || compares_types(options.enable)))
-    overruns = attempt("references to data", [&] { return find_overruns(result.inputs, result.resolution); });
-  TypeComparison types;
-  if (compares_types(options.enable)) {
-    progress_stage("comparing types");
-    const TypeOptions reading{options.jobs, options.cache, options.compile_commands, options.known_commands};
-    types = attempt("types", [&] { return compare_types(result.inputs, result.resolution, reading); });
-    result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
-    watch.lap("types");
-  }
-  result.findings =
-      apply_rules({result.job,     result.inputs,   result.resolution, result.packages,
-                   result.images,  options.pythons, options.gpu_archs, compiles,
-                   stale.objects,  stale.libraries, &result.libraries, holds_functions_or_variables,
-                   when_looked_up, in_headers,      interpreter,       &relatives,
-                   resolve_as,     &types,          overruns,          of_build && of_build->data_is_alike},
-                  options.enable);
-  const auto in_member = [&](const Finding& finding) { return names_member(result, finding); };
-  if (foresees && std::ranges::any_of(result.findings, in_member)) return with_all_names();
-  std::vector<InputError> errors = attempt("host shadows", [&] { return note_shadows(result); });
-  watch.lap("rules");
-  progress_stage("looking for definitions in debug info");
+  evidence.interpreter = interpreter_;
+  evidence.device_relatives = &device_relatives_;
+  evidence.resolve_as = [&](LinkerKind linker) { return resolve_as(linker); };
+  evidence.types = &types_;
+  evidence.overruns = overruns_;
+  evidence.names = &*names_;
+  evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;
+  made_.findings = apply_rules(evidence, options_.enable);
+}
+
+void AuditRun::note_host_shadows() {
+  unread_ = attempt_("host shadows", [&] { return note_shadows(made_); });
+}
+
+void AuditRun::find_places() {
   for (std::string& problem :
-       attempt("places in sources", [&] { return locate(result.findings, result.inputs, locating); }))
-    if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
-  result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
-  errors.insert(errors.end(), attempt.errors().begin(), attempt.errors().end());
-  add_errors(std::move(errors), result.findings);
-  settle_findings(result.resolution, result.findings);
-  watch.lap("locate");
+       attempt_("places in sources", [&] { return locate(made_.findings, made_.inputs, locating()); }))
+    if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(std::move(problem));
+  made_.job.notes.insert(made_.job.notes.end(), problems_.begin(), problems_.end());
+}
 
-  result.complete = complete(result.findings);
-  return result;
+void AuditRun::conclude_findings() {
+  unread_.insert(unread_.end(), attempt_.errors().begin(), attempt_.errors().end());
+  add_errors(std::move(unread_), made_.findings);
+  settle_findings(made_.resolution, made_.findings);
+  made_.complete = complete(made_.findings);
+}
+
+Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
+                 ReadInputs* of_build = nullptr) {
+  AuditRun run(std::move(job), options, std::move(prefilter), of_build);
+  run("scan", &AuditRun::read_files, "reading files");
+  run("packages", &AuditRun::read_package_files);
+  run("images", &AuditRun::find_loaded_libraries, "finding libraries");
+  run("names", &AuditRun::number_names);
+  run("resolve", &AuditRun::resolve_symbols, "resolving symbols");
+  run("judge", &AuditRun::judge);
+  run("indexes", &AuditRun::open_unindexed_members);
+  run("rivals", &AuditRun::open_rivals);
+  run("suppliers", &AuditRun::find_suppliers);
+  run("relocations", &AuditRun::judge_relocations, "reading relocations");
+  run("device", &AuditRun::link_device_code, "linking device code");
+  run("stale", &AuditRun::compare_times, "comparing times");
+  run("interpreter", &AuditRun::read_interpreter);
+  run("overruns", &AuditRun::find_references_past_ends);
+  run("types", &AuditRun::compare_debug_types, "comparing types");
+  run("rules", &AuditRun::apply_all_rules);
+  run("shadows", &AuditRun::note_host_shadows);
+  run("locate", &AuditRun::find_places, "looking for definitions in debug info");
+  run("conclude", &AuditRun::conclude_findings);
+  return run.result();
 }
 
 }  // namespace
@@ -398,14 +450,14 @@ Audit audit(LinkJob job, const AuditOptions& options) {
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter) {
   Audit result;
   const DebuginfodScope servers(options.debuginfod);
-  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(prefilter)); });
+  with_threads(options.jobs, [&] { result = audit_link(std::move(job), options, std::move(prefilter)); });
   if (!options.build.empty()) explain_by_build(result.findings, options.build, result.job.output_path);
   return result;
 }
 
 Audit audit_read(LinkJob job, const AuditOptions& options, ReadInputs given) {
   Audit result;
-  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, {}, std::move(given)); });
+  with_threads(options.jobs, [&] { result = audit_link(std::move(job), options, {}, &given); });
   return result;
 }
 
@@ -452,8 +504,15 @@ std::vector<std::string_view> names_in(const std::vector<const Audit*>& links) {
   return symbol_names(evidence);
 }
 
+/// "foo" of "foo@V1" and "foo@@V1".
+std::string_view without_version(std::string_view symbol) {
+  const std::size_t at = symbol.find('@', 1);
+  return at + 1 < symbol.size() ? symbol.substr(0, at) : symbol;
+}
+
 bool is_about(const Finding& finding, const std::string& symbol) {
-  return finding.symbol == symbol || std::ranges::find(finding.symbols, symbol) != finding.symbols.end();
+  const auto is_it = [&](std::string_view name) { return without_version(name) == symbol; };
+  return is_it(finding.symbol) || std::ranges::any_of(finding.symbols, is_it);
 }
 
 }  // namespace
@@ -461,7 +520,7 @@ bool is_about(const Finding& finding, const std::string& symbol) {
 std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view spelling) {
   const std::vector<const Audit*> links = links_of(audit);
   std::vector<SymbolReport> reports;
-  for (const std::string& name : names_spelled(names_in(links), spelling))
+  for (const std::string& name : names_spelled(names_in(links), without_version(spelling)))
     for (const Audit* link : links) {
       SymbolReport report = explain(*link, name);
       if (report.symbol.empty()) continue;

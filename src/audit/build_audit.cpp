@@ -31,6 +31,7 @@ class SharedInputs {
     for (const auto& [job, not_built] : jobs) {
       LinkJob& to_read = to_read_[job.lto];
       to_read.lto = job.lto;
+      to_read.scope.command = true;
       for (const LinkInput& input : job.inputs) {
         if (!known_.insert(key_of(job, input)).second) continue;
         to_read.inputs.push_back({input.path, input.path});

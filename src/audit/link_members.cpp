@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "audit/stages.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
+#include "scan/object_reader.hpp"
+#include "support/threads.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -30,8 +33,8 @@ bool may_open_by_need(const LinkJob& job, const AuditOptions& options) {
   return may_prefilter(options) && job.scope.command && of_host && job.required_globs.empty() && job.wrapped.empty();
 }
 
-LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
-    : job_(job), inputs_(inputs), names_(inputs), first_(inputs.size()) {
+LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs, LinkNames& names)
+    : job_(job), inputs_(inputs), names_(names), first_(inputs.size()) {
   std::map<std::string_view, std::uint32_t> archives;
   for (std::uint32_t i = 0; i < inputs.size(); ++i) {
     // -b binary makes an object of a file that is an archive elsewhere.
@@ -64,16 +67,18 @@ void LinkMembers::grow() { known_.resize(names_.size()); }
 /// What an opened object says.
 void LinkMembers::note(ObjectId id) {
   const ObjectFacts& object = object_of(inputs_, id);
+  const std::span<const std::uint32_t> names = names_.of(id);
   const bool shared = object.kind != ObjectKind::Relocatable;
   for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
     const Symbol& symbol = object.symbols[s];
-    const std::uint32_t name = names_.of({id, s});
+    const std::uint32_t name = names[s];
+    if (!names_.offered(name)) continue;
     if (!symbol.defined() && !symbol.weak())
       want(name, Want::First);
     else if (symbol.common())
       want(name, Want::All);
     else if (symbol.defined() && shared)
-      known_[name].library = std::min(known_[name].library, id.input);
+      known_[name].library = std::min<std::uint32_t>(known_[name].library, id.input) & Known::kNoLibrary;
     else if (symbol.defined())
       known_[name].defined = true;
   }
@@ -116,7 +121,6 @@ std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members, bool link
 /// What was opened takes part from now on: its names get numbers.
 void LinkMembers::take_in(std::vector<ObjectId> members) {
   const std::size_t opened = members.size();
-  opened_.insert(opened_.end(), members.begin(), members.end());
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)  // an archive that is named twice
     for (std::size_t m = 0; first_[i] != i && m < opened; ++m)
       if (members[m].input == first_[i]) members.push_back({i, members[m].object});
@@ -135,13 +139,6 @@ Resolution LinkMembers::resolve() {
     if (members.empty()) return resolution;
     take_in(open(std::move(members), true));
   }
-}
-
-bool LinkMembers::has_opened(const Resolution& resolution) const {
-  return std::ranges::any_of(resolution.extractions, [&](const Extraction& extraction) {
-    const ObjectId first{first_[extraction.object.input], extraction.object.object};
-    return std::ranges::find(opened_, first) != opened_.end();
-  });
 }
 
 template <class Test>
@@ -165,7 +162,7 @@ bool LinkMembers::open_behind_indexes(Resolution& resolution) {
   const auto reported = [](const Unresolved& name) { return name.reported; };
   if (std::ranges::none_of(resolution.unresolved, reported)) return false;
   const std::vector<ObjectId> closed = unopened([&](ObjectId id) { return first_[id.input] == id.input; });
-  std::vector<ObjectId> members = open(members_unlike_index(inputs_, closed), true);
+  std::vector<ObjectId> members = open(members_unlike_index(closed), true);
   make_room(resolution);
   if (traits_of(job_).believes_index || std::ranges::all_of(members, [&](ObjectId id) { return is_as_indexed(id); }))
     return false;
@@ -177,14 +174,26 @@ bool LinkMembers::open_behind_indexes(Resolution& resolution) {
 bool LinkMembers::is_as_indexed(ObjectId id) const {
   const InputFacts& archive = inputs_[id.input];
   const ObjectFacts& object = archive.objects[id.object];
-  const std::span<const IndexEntry> entries = archive.entries_of(id.object);
-  auto entry = entries.begin();
-  const auto is_next = [&](std::string_view name) {
-    return entry != entries.end() && archive.index_name(*entry++) == name;
+  const auto is_entry = [&](const Symbol& symbol, const IndexEntry& entry) {
+    return symbol.version.empty() && object.name(symbol) == archive.index_name(entry);
   };
-  for (const Symbol& symbol : object.symbols)
-    if (symbol.defined() && (!symbol.version.empty() || !is_next(object.name(symbol)))) return false;
-  return entry == entries.end();
+  return std::ranges::equal(object.symbols | std::views::filter(&Symbol::defined), archive.entries_of(id.object),
+                            is_entry);
+}
+
+/// And those that only the slower reader understands, or none. Nothing is kept of the others.
+std::vector<ObjectId> LinkMembers::members_unlike_index(const std::vector<ObjectId>& members) const {
+  PerThread<MemberReader> archives;
+  std::vector<char> unlike(members.size());
+  for_each_parallel(members.size(), 1, [&](std::size_t i) {
+    const InputFacts& archive = inputs_[members[i].input];
+    const Origin& origin = archive.objects[members[i].object].origin;
+    unlike[i] = archives.local().is_as_indexed(origin, archive.entries_of(members[i].object)) ? 0 : 1;
+  });
+  std::vector<ObjectId> found;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (unlike[i] != 0) found.push_back(members[i]);
+  return found;
 }
 
 void LinkMembers::open_for_report(std::vector<ObjectId> members, Resolution& resolution) {

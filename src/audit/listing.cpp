@@ -90,11 +90,18 @@ void add_use_lines(const ObjectFacts& object, Outline& outline) {
   }
 }
 
+/// As outline_of() wants it.
+ElfFile open_from_memory(const Origin& origin) {
+  const bool is_file =
+      !origin.is_member() && !origin.bytecode && !origin.binary && !origin.just_symbols && origin.entry.empty();
+  return is_file ? ElfFile::open_part(origin, MappedFile(origin.file())) : ElfFile::open(origin);
+}
+
 /// Of an object that a linker may put into an output; the types of any.
 Outline outline(const ObjectFacts& object, const IndexOptions& options) {
   Outline made;
   if (object.nested || !object.origin.entry.empty()) return made;
-  if (object.kind == ObjectKind::Relocatable) made.object = outline_of(object.origin);
+  if (object.kind == ObjectKind::Relocatable) made.object = outline_of(object.origin, open_from_memory(object.origin));
   if (object.kind == ObjectKind::Relocatable && !object.origin.bytecode) {
     add_use_lines(object, made);
     made.compilation = kept_compilation(object.origin);

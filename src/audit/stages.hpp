@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
-#include "resolve/link_symbols.hpp"
+#include "resolve/link_names.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 
@@ -23,16 +23,13 @@ Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> p
 /// Does nothing that the audit asks for need the other members?
 bool may_open_by_need(const LinkJob& job, const AuditOptions& options);
 
-/// The inputs were scanned with ArchiveReading::Index. They and the job outlive it.
+/// The inputs were scanned with ArchiveReading::Index. They, the job and the names of the inputs outlive it.
 class LinkMembers {
  public:
-  LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs);
+  LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs, LinkNames& names);
 
   /// The link as the job's linker makes it; opens what it takes.
   Resolution resolve();
-
-  /// Does that link take a member that was not open before?
-  bool has_opened(const Resolution& resolution) const;
 
   /// Where something is reported as undefined: opens the members that the index is wrong about. True when the linker
   /// would find them: resolve() again.
@@ -48,9 +45,10 @@ class LinkMembers {
   enum class Want : std::uint8_t { None, First, All };
   /// What opened objects say of a name.
   struct Known {
-    std::uint32_t library = kNone;  ///< the first input that is a shared object with it
-    bool defined = false;           ///< by a relocatable object
-    Want wanted = Want::None;
+    static constexpr std::uint32_t kNoLibrary = 0x1fffffff;
+    std::uint32_t library : 29 = kNoLibrary;  ///< the first input that is a shared object with it
+    bool defined : 1 = false;                 ///< by a relocatable object
+    Want wanted : 2 = Want::None;
   };
 
   void grow();
@@ -60,6 +58,7 @@ class LinkMembers {
   std::vector<ObjectId> open(std::vector<ObjectId> members, bool linked);
   void take_in(std::vector<ObjectId> members);
   bool is_as_indexed(ObjectId id) const;
+  std::vector<ObjectId> members_unlike_index(const std::vector<ObjectId>& members) const;
   void make_room(Resolution& resolution) const;
   std::vector<std::uint32_t> names_defined_strongly(ObjectId id) const;
   template <class Visit>
@@ -69,9 +68,8 @@ class LinkMembers {
 
   const LinkJob& job_;
   std::vector<InputFacts>& inputs_;
-  LinkNames names_;
+  LinkNames& names_;
   std::vector<std::uint32_t> first_;  ///< by input: the first one that is the same archive
-  std::vector<ObjectId> opened_;      ///< members, of each archive as the line first names it
   bool any_unopened_ = false;
   std::vector<Known> known_;           ///< by name
   std::vector<std::uint32_t> wanted_;  ///< names whose offers are to be looked at

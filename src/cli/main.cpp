@@ -128,7 +128,6 @@ void add_check(CLI::App& app, Request& request) {
     request.run = check_command;
     request.audit.prefilter = !request.list_undefined;
     request.audit.count_undefined = asks_for(request, "json");
-    request.audit.name_extractions = asks_for(request, "json") || asks_for(request, "html");
   });
 }
 

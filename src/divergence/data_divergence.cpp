@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "divergence/divergence.hpp"
 #include "elf/elf_file.hpp"
+#include "resolve/link_names.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
 #include "scan/object_queries.hpp"
@@ -66,29 +69,31 @@ struct HashOfName {
 
 class DataCheck {
  public:
-  DataCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution)
-      : inputs_(inputs), resolution_(resolution) {}
+  /// `names`: of the inputs.
+  DataCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const LinkNames& names)
+      : inputs_(inputs), resolution_(resolution), names_(names), rows_(names.size(), kNone) {}
 
   bool all_alike() {
-    for (const InputFacts& input : inputs_)
-      for (const ObjectFacts& object : input.objects)
-        if (is_compared(object) && !are_alike_in(object)) return false;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        if (is_compared(inputs_[i].objects[o]) && !are_alike_in({i, o})) return false;
     return true;
   }
 
   std::vector<DataDivergence> run() {
     compare_all();
     if (differing_.empty()) return {};
-    known_.clear();
+    std::ranges::fill(rows_, kNone);
+    seen_.clear();
     differing_.clear();
     padded_left_out_ = true;  // rule 3, which a link without differences need not be asked about
     compare_all();
-    each_definition([&](SymbolId id) {
-      const auto found = differing_.find(name_of(id));
-      if (found != differing_.end() && has_size(id)) found->second.push_back(id);
+    std::map<std::string_view, std::vector<SymbolId>> definitions;  // by name
+    each_definition([&](const Definition& one) {
+      if (differing_.contains(one.name) && has_size(one)) definitions[name_of(one)].push_back(one.id);
     });
     std::vector<DataDivergence> found;
-    for (const auto& [name, definitions] : differing_) found.push_back({std::string(name), variants(definitions)});
+    for (const auto& [name, of_name] : definitions) found.push_back({std::string(name), variants(of_name)});
     return found;
   }
 
@@ -99,17 +104,25 @@ class DataCheck {
     bool kept = false;  ///< the link has one that may be merged
   };
 
-  std::string_view name_of(SymbolId id) const { return object(id).name(symbol(id)); }
-  const ObjectFacts& object(SymbolId id) const { return inputs_[id.in.input].objects[id.in.object]; }
-  const Symbol& symbol(SymbolId id) const { return object(id).symbols[id.symbol]; }
+  /// A definition of data.
+  struct Definition {
+    SymbolId id;
+    const ObjectFacts& object;
+    const Symbol& symbol;
+    std::uint32_t name;  ///< its number
+    SymbolResolution resolution = SymbolResolution::Kept;
+  };
 
-  bool may_be_merged(SymbolId id) const {
-    const Symbol& is = symbol(id);
-    return is.weak() || is.common() || (is.section != kNone && object(id).sections[is.section].group != kNone);
+  static std::string_view name_of(const Definition& one) { return one.object.name(one.symbol); }
+
+  static bool may_be_merged(const Definition& one) {
+    const Symbol& is = one.symbol;
+    return is.weak() || is.common() || (is.section != kNone && one.object.sections[is.section].group != kNone);
   }
 
   Seen seen(SymbolId id) const {
-    return {symbol(id).size, place_of_data(object(id), symbol(id)),
+    const ObjectFacts& object = object_of(inputs_, id.in);
+    return {object.symbols[id.symbol].size, place_of_data(object, object.symbols[id.symbol]),
             resolution_.resolution_of(id) == SymbolResolution::Kept};
   }
 
@@ -120,35 +133,54 @@ class DataCheck {
       const ObjectFacts& object = object_of(inputs_, id);
       if (object.symbols.empty() || !is_compared(object)) continue;
       if (padded_left_out_ && is_padded(object)) continue;
+      const std::vector<SymbolResolution>& resolved = resolution_.symbol_resolutions[id.input][id.object];
+      const std::span<const std::uint32_t> names = names_.of(id);
       for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-        if (object.symbols[s].defined() && takes_part(resolution_.resolution_of({id, s}))) visit({id, s});
+        if (may_have_compared_size(object.symbols[s]) && takes_part(resolved[s]))
+          visit(Definition{{id, s}, object, object.symbols[s], names[s], resolved[s]});
     }
   }
 
-  bool has_size(SymbolId id) const { return has_compared_size(symbol(id), name_of(id)); }
+  /// Names are asked once each: they lie anywhere in memory.
+  bool has_size(const Definition& one) {
+    const std::uint32_t row = rows_[one.name];
+    if (row != kNone) return row != kNotCompared;
+    if (has_one_size(name_of(one))) return true;
+    rows_[one.name] = kNotCompared;
+    return false;
+  }
 
   /// A strong definition is looked at only where the link keeps none of those that may be merged.
   void compare_all() {
     std::size_t kept = 0;
-    each_definition([&](SymbolId id) {
-      if (may_be_merged(id) && has_size(id)) kept += compare(id) ? 1 : 0;
+    each_definition([&](const Definition& one) {
+      if (may_be_merged(one) && has_size(one)) kept += compare(one) ? 1 : 0;
     });
-    if (kept == known_.size()) return;
-    each_definition([&](SymbolId id) {
-      if (!may_be_merged(id) && has_size(id) && known_.contains(name_of(id))) compare(id);
+    if (kept == seen_.size()) return;
+    each_definition([&](const Definition& one) {
+      if (!may_be_merged(one) && rows_[one.name] < kNotCompared) compare(one);
     });
   }
 
   /// With those of the objects before.
-  bool are_alike_in(const ObjectFacts& object) {
-    for (const Symbol& symbol : object.symbols) {
-      const std::string_view name = object.name(symbol);
-      if (!symbol.defined() || !has_compared_size(symbol, name)) continue;
-      const Seen now{symbol.size, place_of_data(object, symbol)};
-      const auto [entry, added] = known_.try_emplace(name, now);
-      if (!added && differ(entry->second, now)) return false;
+  bool are_alike_in(ObjectId id) {
+    const ObjectFacts& object = object_of(inputs_, id);
+    const std::span<const std::uint32_t> names = names_.of(id);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Definition one{{id, s}, object, object.symbols[s], names[s]};
+      if (!may_have_compared_size(one.symbol) || !has_size(one)) continue;
+      const Seen now{one.symbol.size, place_of_data(object, one.symbol)};
+      if (Seen* before = known(one.name, now); before != nullptr && differ(*before, now)) return false;
     }
     return true;
+  }
+
+  /// What is known of the name; null where that is `now` from now on.
+  Seen* known(std::uint32_t name, const Seen& now) {
+    if (rows_[name] != kNone) return &seen_[rows_[name]];
+    rows_[name] = static_cast<std::uint32_t>(seen_.size());
+    seen_.push_back(now);
+    return nullptr;
   }
 
   static bool differ(Seen& before, const Seen& now) {
@@ -158,13 +190,12 @@ class DataCheck {
   }
 
   /// Is it the first of its name that the link keeps?
-  bool compare(SymbolId id) {
-    const Seen now = seen(id);
-    const auto [entry, added] = known_.try_emplace(name_of(id), now);
-    if (added) return now.kept;
-    Seen& before = entry->second;
-    if (differ(before, now)) differing_[entry->first];
-    return now.kept && !std::exchange(before.kept, true);
+  bool compare(const Definition& one) {
+    const Seen now{one.symbol.size, place_of_data(one.object, one.symbol), one.resolution == SymbolResolution::Kept};
+    Seen* const before = known(one.name, now);
+    if (before == nullptr) return now.kept;
+    if (differ(*before, now)) differing_.insert(one.name);
+    return now.kept && !std::exchange(before->kept, true);
   }
 
   std::vector<DataVariant> variants(const std::vector<SymbolId>& definitions) const {
@@ -187,22 +218,28 @@ class DataCheck {
     return found;
   }
 
+  static constexpr std::uint32_t kNotCompared = kNone - 1;
+
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
-  std::unordered_map<std::string_view, Seen, HashOfName> known_;
+  const LinkNames& names_;
+  std::vector<std::uint32_t> rows_;  ///< by name: into seen_, kNotCompared, kNone where nothing is known
+  std::vector<Seen> seen_;
   bool padded_left_out_ = false;
-  std::map<std::string_view, std::vector<SymbolId>> differing_;
+  std::set<std::uint32_t> differing_;  ///< names
 };
 
 }  // namespace
 
 bool is_data_alike(const std::vector<InputFacts>& inputs) {
   const Resolution none;
-  return DataCheck(inputs, none).all_alike();
+  const LinkNames names(inputs);
+  return DataCheck(inputs, none, names).all_alike();
 }
 
-std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution) {
-  return DataCheck(inputs, resolution).run();
+std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                                                  const LinkNames& names) {
+  return DataCheck(inputs, resolution, names).run();
 }
 
 // --- References that reach past the end of the definition which they bind to, by relocations: a header that declares
@@ -316,29 +353,27 @@ namespace {
 class OverrunCheck {
  public:
   OverrunCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution) : inputs_(inputs) {
-    for (const ObjectId id : linked_relocatables(inputs, resolution)) add_object(id);
-    each_definition([&](SymbolId id) {
+    const std::vector<ObjectId> linked = linked_objects(inputs, resolution);
+    for (const ObjectId id : linked) add_object(id);
+    if (objects_.empty()) return;
+    each_definition(linked, [&](SymbolId id) {
       if (resolution.resolution_of(id) == SymbolResolution::Kept) defined_.try_emplace(name_of(id), id);
     });
     // Of what no object defines, the first shared object that does: its size is the one that the program gets.
-    for (const ObjectId id : linked_objects(inputs, resolution))
-      if (object(id).kind == ObjectKind::SharedObject)
-        each_export(id, [&](SymbolId exported) { defined_.try_emplace(name_of(exported), exported); });
+    each_export(linked, [&](SymbolId id) { defined_.try_emplace(name_of(id), id); });
   }
 
   /// Each name as if it were bound to the smallest of its definitions.
   explicit OverrunCheck(const std::vector<InputFacts>& inputs) : inputs_(inputs) {
+    const std::vector<ObjectId> all = objects_where(inputs, [](ObjectId) { return true; });
+    for (const ObjectId id : all) add_object(id);
+    if (objects_.empty()) return;
     const auto add = [&](SymbolId id) {
       SymbolId& smallest = defined_.try_emplace(name_of(id), id).first->second;
       if (symbol(id).size < symbol(smallest).size) smallest = id;
     };
-    for (std::uint32_t i = 0; i < inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
-        const ObjectId id{i, o};
-        if (object(id).kind == ObjectKind::Relocatable) add_object(id);
-        if (object(id).kind == ObjectKind::SharedObject) each_export(id, add);
-      }
-    each_definition(add);
+    each_export(all, add);
+    each_definition(all, add);
   }
 
   /// Does any object reach past an end?
@@ -370,48 +405,72 @@ class OverrunCheck {
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   std::string_view name_of(SymbolId id) const { return object(id.in).name(symbol(id)); }
 
+  /// Do the object's relocations say how far they reach?
+  static bool says_reaches(const ObjectFacts& facts) {
+    if (facts.kind != ObjectKind::Relocatable || machine_of(facts).addressing_relocations == 0) return false;
+    const bool known = facts.available || facts.reaches;
+    return known && !facts.nested && !facts.unopened && !facts.origin.bytecode && !facts.origin.binary;
+  }
+
+  static bool may_reach(const ObjectFacts& facts, std::uint32_t index) {
+    if (facts.reaches) return std::ranges::binary_search(*facts.reaches, index, {}, &Reach::symbol);
+    return !facts.reach_ends || std::ranges::binary_search(*facts.reach_ends, index, {}, &ReachEnd::symbol);
+  }
+
+  /// With the names that it reaches into.
   void add_object(ObjectId id) {
     const ObjectFacts& facts = object(id);
-    const bool known = facts.available || facts.reaches;
-    const bool says = machine_of(facts).addressing_relocations != 0;
-    if (says && !facts.nested && !facts.unopened && !facts.origin.bytecode && !facts.origin.binary && known)
-      objects_.push_back(id);
+    const bool reaches_none = facts.reaches ? facts.reaches->empty() : facts.reach_ends && facts.reach_ends->empty();
+    if (!says_reaches(facts) || reaches_none) return;
+    objects_.push_back(id);
+    for (const Symbol& symbol : facts.symbols)
+      if (!symbol.defined() && may_reach(facts, symbol.index)) asked_.insert(facts.name(symbol));
   }
 
   template <class Visit>
-  void each_definition(const Visit& visit) const {
-    for (const ObjectId id : objects_)
+  void each_definition(const std::vector<ObjectId>& objects, const Visit& visit) const {
+    for (const ObjectId id : objects) {
+      if (!says_reaches(object(id))) continue;
       for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
         const Symbol& symbol = object(id).symbols[s];
-        if (symbol.type != SymbolType::Tls && has_compared_size(symbol, object(id).name(symbol))) visit({id, s});
+        const std::string_view name = object(id).name(symbol);
+        if (symbol.type != SymbolType::Tls && has_compared_size(symbol, name) && asked_.contains(name)) visit({id, s});
       }
+    }
   }
 
   template <class Visit>
-  void each_export(ObjectId id, const Visit& visit) const {
-    for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
-      const Symbol& symbol = object(id).symbols[s];
-      const std::string_view name = object(id).name(symbol);
-      const bool answers = symbol.version.empty() || symbol.default_version;
-      const bool compared = symbol.type == SymbolType::Object && has_compared_size(symbol, name);
-      if (answers && compared && !name.starts_with(kOfTypeInformation)) visit({id, s});
+  void each_export(const std::vector<ObjectId>& objects, const Visit& visit) const {
+    for (const ObjectId id : objects) {
+      if (object(id).kind != ObjectKind::SharedObject) continue;
+      for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
+        const Symbol& symbol = object(id).symbols[s];
+        const std::string_view name = object(id).name(symbol);
+        const bool answers = symbol.version.empty() || symbol.default_version;
+        const bool compared = symbol.type == SymbolType::Object && has_compared_size(symbol, name);
+        if (answers && compared && !name.starts_with(kOfTypeInformation) && asked_.contains(name)) visit({id, s});
+      }
     }
   }
 
   std::vector<Overrun> look_at(ObjectId id) const {
     const ObjectFacts& facts = object(id);
-    if (facts.reaches && facts.reaches->empty()) return {};
-    std::map<std::uint32_t, std::pair<std::uint32_t, SymbolId>> asked;  // by Symbol::index: which, and what it binds to
+    std::map<std::uint32_t, std::pair<std::uint32_t, SymbolId>> bound;  // by Symbol::index: which, and what it binds to
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
-      if (facts.symbols[s].defined() || facts.symbols[s].index == kNone) continue;  // kNone: scan/prefilter.hpp
+      if (facts.symbols[s].defined() || !may_reach(facts, facts.symbols[s].index)) continue;
       const auto definition = defined_.find(facts.name(facts.symbols[s]));
-      if (definition != defined_.end()) asked.emplace(facts.symbols[s].index, std::pair(s, definition->second));
+      if (definition != defined_.end()) bound.emplace(facts.symbols[s].index, std::pair(s, definition->second));
     }
-    if (asked.empty() || (!facts.reaches && !may_reach(facts.origin, sizes_of(asked)))) return {};
+    const auto may_pass = [&](const ReachEnd& reach) {
+      const auto at = bound.find(reach.symbol);
+      return at != bound.end() && reach.end >= symbol(at->second.second).size;
+    };
+    if (bound.empty()) return {};
+    if (!facts.reaches && facts.reach_ends && std::ranges::none_of(*facts.reach_ends, may_pass)) return {};
     std::vector<Overrun> found;
     for (const Reach& reach : facts.reaches ? *facts.reaches : find_reaches(facts.origin)) {
-      const auto at = asked.find(reach.symbol);
-      if (at == asked.end()) continue;
+      const auto at = bound.find(reach.symbol);
+      if (at == bound.end()) continue;
       const auto [reference, definition] = at->second;
       if (is_past_end(reach, symbol(definition).size))
         found.push_back({definition, {id, reference}, reach.end, reach.section, reach.offset});
@@ -419,18 +478,12 @@ class OverrunCheck {
     return found;
   }
 
-  template <class Asked>
-  std::vector<std::uint64_t> sizes_of(const Asked& asked) const {
-    std::vector<std::uint64_t> sizes(asked.rbegin()->first + 1, std::numeric_limits<std::uint64_t>::max());
-    for (const auto& [index, what] : asked) sizes[index] = symbol(what.second).size;
-    return sizes;
-  }
-
   /// The compiler's own vtables, at whose first function all type information points.
   static constexpr std::string_view kOfTypeInformation = "_ZTVN10__cxxabiv1";
   static constexpr std::size_t kGrain = 16;  ///< objects that a thread takes at a time
   const std::vector<InputFacts>& inputs_;
-  std::vector<ObjectId> objects_;  ///< relocatable ones whose relocations say how far they reach
+  std::vector<ObjectId> objects_;  ///< relocatable ones that may reach past something
+  std::unordered_set<std::string_view, HashOfName> asked_;
   std::unordered_map<std::string_view, SymbolId, HashOfName> defined_;
 };
 

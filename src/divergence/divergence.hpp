@@ -14,6 +14,8 @@
 
 namespace elfaudit {
 
+class LinkNames;
+
 // --- Definitions of data, by symbol tables alone.
 
 /// Definitions that are alike.
@@ -31,8 +33,9 @@ struct DataDivergence {
       variants;  ///< two or more; first that of the definition that the link keeps, if it keeps one
 };
 
-/// By symbol. See data_divergence.cpp for what is compared.
-std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution);
+/// By symbol. `names`: of the inputs. See data_divergence.cpp for what is compared.
+std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                                                  const LinkNames& names);
 
 /// Do all definitions of each name agree, whichever of them a link merges? Asked of the files of a build, most of whose
 /// links need not be looked at then.

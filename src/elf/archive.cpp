@@ -21,6 +21,7 @@
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/name_hash.hpp"
 
 namespace elfaudit {
 
@@ -71,7 +72,8 @@ namespace {
 
 /// Fills Archive::index and index_strings from the content of the index. Returns what is wrong with it, empty when it
 /// is sound; then the archive is left without an index. Archive::members must be complete.
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive);
+std::string read_archive_index(ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
+                               Archive& archive);
 
 constexpr std::uint64_t kMaxStrings = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
 
@@ -185,29 +187,34 @@ class GnuPieces {
   std::array<char, kPiece> piece_;
 };
 
-/// Count, that many header offsets, as many NUL-terminated names; all numbers big endian.
+/// Count, that many header offsets, as many NUL-terminated names; all numbers big endian. The names, which are most of it,
+/// are read where they stay.
 template <class Number>
-std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
-  const ByteView view(content, ByteOrder::Big);
-  const auto count = view.read<Number>(0);
+std::string read_gnu(ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, Archive& archive) {
+  const auto count = ByteView(bytes.keep(offset, std::min(size, sizeof(Number))), ByteOrder::Big).read<Number>(0);
   if (!count) return "it is too short";
-  if (*count > (view.size() - sizeof(Number)) / sizeof(Number))
+  if (*count > (size - sizeof(Number)) / sizeof(Number))
     return fmt::format("it counts {} symbols, more than it has room for", *count);
   const std::uint64_t names_at = sizeof(Number) * (std::uint64_t{*count} + 1);
-  const std::string_view names = view.text(names_at, view.size() - names_at);
-  if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
+  if (size - names_at > kMaxStrings) return "its names take more than 4 GiB";
+  archive.index_strings.resize(size - names_at);
+  bytes.read(offset + names_at, archive.index_strings);
+  const ByteView headers(bytes.keep(offset, names_at), ByteOrder::Big);
+  const char* const names = archive.index_strings.data();
+  const char* const end = names + archive.index_strings.size();
   Members members(archive);
   archive.index.reserve(*count);
-  std::size_t at = 0;
+  const char* name = names;
   for (std::uint64_t i = 0; i < *count; ++i) {
-    const std::size_t end = names.find('\0', at);
-    if (end == std::string_view::npos) return fmt::format("it ends inside the name of symbol {} of {}", i, *count);
-    const std::uint64_t header = *view.read<Number>(sizeof(Number) * (i + 1));
+    const NameHash hash = hash_name(name, end);
+    const char* const after = hash.has_version ? std::find(name, end, '\0') : name + hash.length;
+    if (after == end) return fmt::format("it ends inside the name of symbol {} of {}", i, *count);
+    const std::uint64_t header = *headers.read<Number>(sizeof(Number) * (i + 1));
     if (!members.at(header)) return no_member(i, header);
-    archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
-    at = end + 1;
+    const Text symbol{static_cast<std::uint32_t>(name - names), static_cast<std::uint32_t>(after - name)};
+    archive.index.push_back({symbol, table_hash(hash), header});
+    name = after + 1;
   }
-  archive.index_strings = names;
   return {};
 }
 
@@ -252,22 +259,22 @@ std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
     if (!members.at(header)) return no_member(i, header);
     total += end - name;
     if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
-    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
+    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, 0, header});
   }
   archive.index_strings = strings;
   return {};
 }
 
-std::string read_form(std::span<const std::byte> content, IndexForm form, Archive& archive) {
+std::string read_form(ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form, Archive& archive) {
   switch (form) {
     case IndexForm::Gnu32:
-      return read_gnu<std::uint32_t>(content, archive);
+      return read_gnu<std::uint32_t>(bytes, offset, size, archive);
     case IndexForm::Gnu64:
-      return read_gnu<std::uint64_t>(content, archive);
+      return read_gnu<std::uint64_t>(bytes, offset, size, archive);
     case IndexForm::Bsd32:
-      return read_bsd<std::uint32_t>(content, archive);
+      return read_bsd<std::uint32_t>(bytes.keep(offset, size), archive);
     case IndexForm::Bsd64:
-      return read_bsd<std::uint64_t>(content, archive);
+      return read_bsd<std::uint64_t>(bytes.keep(offset, size), archive);
   }
   return {};
 }
@@ -281,8 +288,9 @@ std::optional<IndexForm> index_form(std::string_view name) {
   return std::nullopt;
 }
 
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive) {
-  std::string wrong = read_form(content, form, archive);
+std::string read_archive_index(ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
+                               Archive& archive) {
+  std::string wrong = read_form(bytes, offset, size, form, archive);
   archive.has_index = wrong.empty();
   if (!wrong.empty()) archive.index.clear();
   return wrong;
@@ -455,11 +463,8 @@ std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Cont
 void ArchiveReader::check_index() {
   archive_.index_seen = runs_ && all_are_members(*runs_, archive_);
   archive_.has_index = archive_.index_seen;
-  if (archive_.index_seen) {
-    archive_.runs = *std::move(runs_);
-    return;
-  }
-  const std::string wrong = read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, archive_);
+  if (archive_.index_seen) return;
+  const std::string wrong = read_archive_index(bytes_, index_->offset, index_->size, index_form_, archive_);
   if (!wrong.empty()) damaged(index_->offset, {}, "the symbol index is damaged: " + wrong);
 }
 

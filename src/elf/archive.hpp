@@ -73,6 +73,7 @@ struct ArchiveMember {
 
 struct ArchiveIndexEntry {
   Text symbol;               ///< in Archive::index_strings
+  std::uint32_t hash = 0;    ///< table_hash() of it; 0: not known
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
@@ -105,8 +106,7 @@ struct Archive {
   std::vector<ArchiveMember> members;  ///< in file order; without index and name table
   std::vector<ArchiveIndexEntry> index;
   std::string index_strings;
-  bool index_seen = false;            ///< SeeNames has seen all its names, which are not kept, and
-  std::vector<ArchiveIndexRun> runs;  ///< these are its entries
+  bool index_seen = false;            ///< SeeNames has seen all its names, and no entry is kept
   std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
 };
 

@@ -11,8 +11,6 @@
 
 #include "elf/bitstream.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/file_kind.hpp"
-#include "elf/object_image.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 
@@ -596,18 +594,6 @@ Buffer object_of_bytecode(const Bytecode& bytecode) {
   const ByteOrder order = big ? ByteOrder::Big : ByteOrder::Little;
   if (is_64) return ObjectBuilder<Elf64_Ehdr, Elf64_Shdr, Elf64_Sym>(bytecode, order).build();
   return ObjectBuilder<Elf32_Ehdr, Elf32_Shdr, Elf32_Sym>(bytecode, order).build();
-}
-
-Buffer object_of_bytecode(const Origin& origin) {
-  Origin file = origin;
-  file.bytecode = false;
-  ObjectBytes bytes;
-  const std::span<const std::byte> content = bytes.of(file);
-  if (file_kind(content) == FileKind::LlvmBitcode) return object_of_bytecode(read_bitcode(file, content));
-  const ElfFile elf = ElfFile::open(file);
-  const ElfSections sections(elf, file);
-  const std::span<const std::byte> bitcode = bitcode_section(sections);
-  return object_of_bytecode(bitcode.empty() ? read_gcc_bytecode(sections) : read_bitcode(file, bitcode));
 }
 
 }  // namespace elfaudit

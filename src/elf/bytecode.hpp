@@ -59,7 +59,4 @@ std::span<const std::byte> bitcode_section(const ElfSections& sections);
 /// relocations.
 Buffer object_of_bytecode(const Bytecode& bytecode);
 
-/// The same, of what `origin` names. Throws InputError.
-Buffer object_of_bytecode(const Origin& origin);
-
 }  // namespace elfaudit

@@ -31,8 +31,8 @@ using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
 /// ELF header names are inside the image; everything else in it is still to be distrusted.
 class ElfFile {
  public:
-  /// Opens what `origin` names. A whole file is read piece by piece as sections are asked for (ELF_C_READ: libelf's
-  /// cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
+  /// Opens what `origin` names (origin_file.cpp). A whole file is read piece by piece as sections are asked for (ELF_C_READ:
+  /// libelf's cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
   /// from memory, and so is what a linker makes of a binary file or of bytecode. Throws InputError.
   static ElfFile open(const Origin& origin);
 
@@ -44,6 +44,10 @@ class ElfFile {
 
   /// Opens bytes and keeps them. Throws InputError that names `origin`.
   static ElfFile open(const Origin& origin, Buffer content);
+
+  /// Opens the part that `origin` names of a file, and keeps that. Throws InputError that names `origin`.
+  static ElfFile open_part(const Origin& origin, Buffer content);
+  static ElfFile open_part(const Origin& origin, MappedFile mapping);
 
   Elf* get() const { return elf_.get(); }
 

@@ -16,7 +16,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/codec.hpp"
@@ -213,13 +212,7 @@ std::optional<LastAsked> asked_now(const std::string& path, const FileState& sta
 
 }  // namespace
 
-std::string outline_of(const Origin& origin) {
-  const bool is_file =
-      !origin.is_member() && !origin.bytecode && !origin.binary && !origin.just_symbols && origin.entry.empty();
-  // libelf (0.188) loses the copy that it makes of a file read piece by piece, so such a file is mapped.
-  std::optional<MappedFile> mapping;
-  if (is_file) mapping.emplace(origin.file());
-  const ElfFile file = is_file ? ElfFile::open(origin, mapping->bytes()) : ElfFile::open(origin);
+std::string outline_of(const Origin& origin, const ElfFile& file) {
   std::string outline = OutlineMaker(file, origin).run();
   return file.size() <= most_of(outline.size()) ? outline : std::string();
 }

@@ -10,15 +10,17 @@
 #include <string>
 #include <string_view>
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/origin.hpp"
 #include "facts/codec.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
 
-/// Of a relocatable object; empty for one that holds next to nothing but data, which would let a small file claim a
-/// large one. Throws InputError.
-std::string outline_of(const Origin& origin);
+/// Of a relocatable object, which is open from memory: libelf (0.188) loses the copy that it makes of a file read piece by
+/// piece. Empty for one that holds next to nothing but data, which would let a small file claim a large one. Throws
+/// InputError.
+std::string outline_of(const Origin& origin, const ElfFile& file);
 
 /// The object that an outline was made of, with zeros where bytes were left out. Throws InputError that names `origin`.
 Buffer object_of_outline(const Origin& origin, std::string_view outline);

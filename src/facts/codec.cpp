@@ -188,7 +188,7 @@ ObjectFacts get_object(WireReader& in) {
   const auto text = [&] { return get_text(in, object.strings); };
   object.groups = get_list<Group>(in, [&] {
     const Text signature = text();
-    return Group{signature, in.flag()};
+    return Group{signature, 0, in.flag()};
   });
   object.sections = get_list<Section>(in, [&] { return get_section(in, object); });
   object.symbols = get_list<Symbol>(in, [&] { return get_symbol(in, object); });

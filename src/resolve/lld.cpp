@@ -45,30 +45,41 @@
 
 namespace elfaudit {
 
-std::uint32_t LldLink::entry_for(SymbolId at) {
-  const Symbol& named = symbol(at);
-  if (named.version.empty() || named.default_version) return table_.id(at);
-  const ObjectFacts& facts = object(at.in);
-  return table_.id(facts.name(named), facts.text(named.version));
+std::uint32_t LldLink::entry_for(const File& file, std::uint32_t number) {
+  const Symbol& named = file.facts.symbols[number];
+  if (named.version.empty() || named.default_version) return file.names[number];
+  return table_.id(file.facts.name(named), file.facts.text(named.version));
+}
+
+const LldLink::More& LldLink::more(std::uint32_t id) const {
+  static const More kNothing;
+  return table_[id].has_more ? more_.at(id) : kNothing;
+}
+
+LldLink::More& LldLink::more_of(std::uint32_t id) {
+  table_[id].has_more = true;
+  return more_[id];
 }
 
 /// Rule 8.
 void LldLink::note_version(SymbolId at, const Symbol& symbol) {
   if (!symbol.default_version || !versions_noted_.insert(at).second) return;
-  Entry& entry = table_[table_.id(at)];
-  entry.version = object(at.in).text(symbol.version);
-  entry.versioned_by = at;
+  More& more = more_of(table_.id(at));
+  more.version = object(at.in).text(symbol.version);
+  more.versioned_by = at;
 }
 
 /// Rule 6.
 void LldLink::claim_groups(ObjectId id) {
   const ObjectFacts& facts = object(id);
+  const std::span<const std::uint32_t> signatures = names_.of(id).subspan(facts.symbols.size());
   std::vector<bool>& lost = lost_groups_[id.input][id.object];
   lost.assign(facts.groups.size(), false);
   for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
     const Group& group = facts.groups[g];
     if (group.linkonce) continue;
-    lost[g] = !comdat_.insert(facts.text(group.signature));
+    lost[g] = brought_[signatures[g]];
+    brought_[signatures[g]] = true;
     if (lost[g]) out_.discarded_groups[id].push_back(g);
   }
 }
@@ -106,7 +117,7 @@ void LldLink::demand(std::uint32_t id, const Demand& demand) {
       entry.state == Entry::State::New ||
       (entry.state == Entry::State::Shared && demand.visibility != Visibility::Default) ||
       (entry.state == Entry::State::Undefined && demand.binding != Binding::Weak && demand.discarded);
-  if (overwrites) return make_undefined(entry, demand);
+  if (overwrites) return make_undefined(id, demand);
   if (entry.state == Entry::State::Lazy) {
     if (demand.binding == Binding::Weak)
       entry.binding = Binding::Weak;
@@ -126,7 +137,8 @@ void LldLink::extract_for(std::uint32_t id, const Demand& demand) {
   extract(table_[id].lazy, id, demand);
 }
 
-void LldLink::make_undefined(Entry& entry, const Demand& demand) {
+void LldLink::make_undefined(std::uint32_t id, const Demand& demand) {
+  Entry& entry = table_[id];
   if (entry.state != Entry::State::New) check_type(entry, demand.by, demand.type);
   entry.state = Entry::State::Undefined;
   entry.binding = demand.binding;
@@ -134,7 +146,7 @@ void LldLink::make_undefined(Entry& entry, const Demand& demand) {
   entry.discarded = demand.discarded;
   entry.definition = demand.discarded ? demand.by : SymbolId{};
   entry.first_reference = demand.by;
-  entry.option = demand.option;
+  if (demand.option != nullptr || entry.has_more) more_of(id).option = demand.option;
 }
 
 /// Rule 2. May extract the member itself, so that the caller has to look whether it is still lazy.
@@ -153,7 +165,7 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
   if (entry.state != Entry::State::Undefined && !for_common) return;
   Demand why;
   why.by = for_common ? entry.definition : entry.first_reference;
-  why.option = entry.option;
+  why.option = more(id).option;
   if (for_common) back_references_.erase(id);
   if (for_common) {  // the member's definition replaces the common one, even if weaker
     entry.state = Entry::State::Lazy;
@@ -191,11 +203,10 @@ void LldLink::take(std::uint32_t id, Entry::State state, SymbolId at, const Symb
 }
 
 /// Rule 3.
-void LldLink::define(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(at);
+void LldLink::define(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
-  if (entry.state == Entry::State::Defined) mark(contested_, id);
+  if (entry.state == Entry::State::Defined && !symbol.weak()) mark(contested_, id);
   const bool replaced = since15_ ? replaced_by(id, at, symbol) : replaced_by_in_lld14(id, at, symbol);
   if (!replaced) return;
   take(id, Entry::State::Defined, at, symbol);
@@ -226,8 +237,7 @@ bool LldLink::replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& 
 }
 
 /// Rule 6, before lld 15.
-void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(at);
+void LldLink::define_discarded(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   Demand reference;
   reference.by = at;
   reference.binding = symbol.binding;
@@ -238,19 +248,18 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
   const bool in_search = std::ranges::any_of(readings_, [&](const Reading& reading) {
     return reading.kind == Reading::Kind::Index && reading.id.input == entry.lazy.input;
   });
-  if (entry.state == Entry::State::Lazy && in_search) return make_undefined(entry, reference);
+  if (entry.state == Entry::State::Lazy && in_search) return make_undefined(id, reference);
   if (entry.state == Entry::State::Lazy && entry.lazy == at.in && !entry.was_common &&
       object(at.in).origin.is_member()) {
     entry.stays_lazy = true;  // a symbol of an archive is still lazy after its member was read, and is never reported
     return;
   }
   // The member was extracted for a definition that is now gone.
-  if (entry.state == Entry::State::Lazy && entry.lazy == at.in) return make_undefined(entry, reference);
+  if (entry.state == Entry::State::Lazy && entry.lazy == at.in) return make_undefined(id, reference);
   demand(id, reference);
 }
 
-void LldLink::define_common(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(at);
+void LldLink::define_common(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
   const bool beaten = entry.state == Entry::State::Defined && !entry.weak();
@@ -274,7 +283,8 @@ void LldLink::define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id)
   const Binding wanted = entry.state == Entry::State::New ? symbol.binding : entry.binding;
   take(id, Entry::State::Shared, at, symbol);
   entry.binding = wanted;
-  if (!since15_) entry.version = {};
+  shared_.push_back(id);
+  if (!since15_ && entry.has_more) more_of(id).version = {};
 }
 
 // --- What lld warns of while it merges symbols, noted where --fatal-warnings makes an error of it.
@@ -358,6 +368,7 @@ LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, cons
       table_(names),
       out_(blank_resolution(job, inputs)) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
+  brought_.resize(names.size());
 }
 
 Resolution LldLink::run() {
@@ -465,9 +476,11 @@ void LldLink::read_all() {
 
 /// Reads up to the next extraction, which puts its reading on top. False at the end of the file.
 bool LldLink::step(Reading& reading) {
+  constexpr std::uint32_t kAhead = 8;  // what is known of names lies anywhere in memory
   const Reading now = reading;
   const std::size_t depth = readings_.size();
   const InputFacts& input = inputs_[now.id.input];
+  const File file = this->file(now.id);
   const bool by_member = now.kind == Reading::Kind::UnopenedMember;
   const bool by_index = by_member || now.kind == Reading::Kind::Index;
   const std::size_t count = by_index ? input.index.size() : input.objects[now.id.object].symbols.size();
@@ -475,10 +488,11 @@ bool LldLink::step(Reading& reading) {
     const bool lazy = by_member || now.kind == Reading::Kind::LazyObject;
     if (lazy && out_.linked[now.id.input][now.id.object]) return false;
     if (by_member && input.index[i].object != now.id.object) return false;
+    if (!by_index && i + kAhead < count) __builtin_prefetch(&table_[file.names[i + kAhead]]);
     if (by_index)
       read_index_entry(now.id.input, i);
     else
-      read_symbol(now, {now.id, i});
+      read_symbol(now.kind, file, i);
     if (readings_.size() == depth) continue;
     readings_[depth - 1].next = i + 1;
     return true;
@@ -494,44 +508,48 @@ void LldLink::read_index_entry(std::uint32_t input, std::uint32_t number) {
   const bool plain = versioned == std::string_view::npos;
   const std::uint32_t id = plain ? names_.of_index(input)[number] : table_.id(name.substr(0, versioned));
   if (id == LinkNames::kAbsent) return;
-  if (!plain) table_[id].version = name.substr(versioned + 2);
+  if (!plain) more_of(id).version = name.substr(versioned + 2);
   offer_lazy({input, entry.object}, id);
 }
 
-void LldLink::read_symbol(const Reading& reading, SymbolId at) {
-  const ObjectFacts& facts = object(at.in);
-  const Symbol& symbol = facts.symbols[at.symbol];
-  switch (reading.kind) {
+void LldLink::read_symbol(Reading::Kind kind, const File& file, std::uint32_t number) {
+  const Symbol& symbol = file.facts.symbols[number];
+  const SymbolId at{file.id, number};
+  switch (kind) {
     case Reading::Kind::Object:
       note_version(at, symbol);
-      return read_definition(at, symbol);
+      return read_definition(file, number);
     case Reading::Kind::References:
-      return read_reference(at, symbol, false);
+      return read_reference(file, number, false);
     case Reading::Kind::LazyObject:
       if (!symbol.defined()) return;
       if (since15_) note_version(at, symbol);
-      offer_lazy(at.in, entry_for(at));
+      offer_lazy(file.id, entry_for(file, number));
       return;
     case Reading::Kind::SharedObject:
-      return read_shared_symbol(at, symbol);
+      return read_shared_symbol(file, number);
     case Reading::Kind::UnopenedMember:
     case Reading::Kind::Index:
       return;
   }
 }
 
-void LldLink::read_definition(SymbolId at, const Symbol& symbol) {
+void LldLink::read_definition(const File& file, std::uint32_t number) {
+  const Symbol& symbol = file.facts.symbols[number];
   if (!symbol.defined()) return;
-  if (symbol.common()) return define_common(at, symbol);
-  if (!since15_ && discarded(at)) return define_discarded(at, symbol);
-  define(at, symbol);
+  const SymbolId at{file.id, number};
+  const std::uint32_t id = entry_for(file, number);
+  if (symbol.common()) return define_common(id, at, symbol);
+  if (!since15_ && discarded(at)) return define_discarded(id, at, symbol);
+  define(id, at, symbol);
 }
 
-void LldLink::read_reference(SymbolId at, const Symbol& symbol, bool from_shared) {
+void LldLink::read_reference(const File& file, std::uint32_t number, bool from_shared) {
+  const Symbol& symbol = file.facts.symbols[number];
   if (symbol.defined()) return;
-  const std::uint32_t id = entry_for(at);
+  const std::uint32_t id = entry_for(file, number);
   Demand reference;
-  reference.by = at;
+  reference.by = {file.id, number};
   reference.binding = symbol.binding;
   reference.type = symbol.type;
   if (!from_shared) reference.visibility = symbol.visibility;
@@ -541,17 +559,21 @@ void LldLink::read_reference(SymbolId at, const Symbol& symbol, bool from_shared
 }
 
 /// Rule 10 of lld.cpp.
-void LldLink::read_shared_reference(SymbolId at, const Symbol& symbol) {
-  read_reference(at, symbol, true);
-  const std::uint32_t id = entry_for(at);
-  if (!symbol.weak() && (since15_ || table_[id].state == Entry::State::Undefined)) required_.emplace_back(id, at);
+void LldLink::read_shared_reference(const File& file, std::uint32_t number) {
+  read_reference(file, number, true);
+  const std::uint32_t id = entry_for(file, number);
+  const bool weak = file.facts.symbols[number].weak();
+  if (!weak && (since15_ || table_[id].state == Entry::State::Undefined))
+    required_.push_back({id, SymbolId{file.id, number}});
 }
 
-void LldLink::read_shared_symbol(SymbolId at, const Symbol& symbol) {
-  if (!symbol.defined()) return read_shared_reference(at, symbol);
-  const ObjectFacts& facts = object(at.in);
-  if (symbol.version.empty() || symbol.default_version) define_shared(at, symbol, table_.id(at));
-  if (!symbol.version.empty()) define_shared(at, symbol, table_.id(facts.name(symbol), facts.text(symbol.version)));
+void LldLink::read_shared_symbol(const File& file, std::uint32_t number) {
+  const Symbol& symbol = file.facts.symbols[number];
+  if (!symbol.defined()) return read_shared_reference(file, number);
+  const SymbolId at{file.id, number};
+  if (symbol.version.empty() || symbol.default_version) define_shared(at, symbol, file.names[number]);
+  if (!symbol.version.empty())
+    define_shared(at, symbol, table_.id(file.facts.name(symbol), file.facts.text(symbol.version)));
 }
 
 void LldLink::extract(ObjectId id, std::uint32_t name, const Demand& why) {

@@ -1,11 +1,12 @@
-// lld's model of symbol resolution: one pass in which archive members wait as lazy symbols. Rules: lld.cpp,
-// lld.cpp.
+// lld's model of symbol resolution: one pass in which archive members wait as lazy symbols. Rules: lld.cpp.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 
@@ -26,29 +28,33 @@ class LldLink {
   Resolution run();
 
  private:
-  /// What lld knows of one name so far: its Symbol.
+  /// What lld knows of one name so far: its Symbol. There are millions.
   struct Entry {
     enum class State : std::uint8_t { New, Undefined, Lazy, Shared, Common, Defined };
-    State state = State::New;
-    Binding binding = Binding::Global;
-    SymbolType type = SymbolType::NoType;
-    bool referenced = false;              ///< an object refers to it
-    bool asked = false;                   ///< -u asks for it: a weak reference does not make it weak
-    bool not_default = false;             ///< an object mentions it hidden, internal or protected
-    bool hidden = false;                  ///< an object mentions it hidden or internal
-    bool in_shared = false;               ///< a shared object defines it too
-    bool discarded = false;               ///< Undefined because its section was discarded
-    bool was_common = false;              ///< Lazy, for its member was extracted in place of a common one
-    bool stays_lazy = false;              ///< lld 14: extracted, and its definition is gone with its section
+    State state : 3 = State::New;
+    Binding binding : 2 = Binding::Global;
+    SymbolType type : 3 = SymbolType::NoType;
+    bool referenced : 1 = false;   ///< an object refers to it
+    bool asked : 1 = false;        ///< -u asks for it: a weak reference does not make it weak
+    bool not_default : 1 = false;  ///< an object mentions it hidden, internal or protected
+    bool hidden : 1 = false;       ///< an object mentions it hidden or internal
+    bool in_shared : 1 = false;    ///< a shared object defines it too
+    bool discarded : 1 = false;    ///< Undefined because its section was discarded
+    bool was_common : 1 = false;   ///< Lazy, for its member was extracted in place of a common one
+    bool stays_lazy : 1 = false;   ///< lld 14: extracted, and its definition is gone with its section
+    bool has_more : 1 = false;     ///< more_ has it
+    ObjectId lazy;                 ///< Lazy: the member that would define it
+    SymbolId definition;           ///< for Shared, Common, Defined, and where discarded is set
+    SymbolId first_reference;      ///< why it is Undefined: valid when a file refers to it
+    bool weak() const { return binding == Binding::Weak; }
+    void see(Visibility visibility);  ///< of an object's symbol
+  };
+  /// What few names have.
+  struct More {
     std::uint32_t merged = kNone;         ///< "foo@V" is this entry, "foo@@V"
     std::string_view version;             ///< "V": the name was last seen as foo@@V
     SymbolId versioned_by;                ///< there, but in an index
-    SymbolId definition;                  ///< for Shared, Common, Defined, and where discarded is set
-    ObjectId lazy;                        ///< Lazy: the member that would define it
-    SymbolId first_reference;             ///< why it is Undefined: valid when a file refers to it
-    const std::string* option = nullptr;  ///< or what asked for it
-    bool weak() const { return binding == Binding::Weak; }
-    void see(Visibility visibility);  ///< of an object's symbol
+    const std::string* option = nullptr;  ///< what asked for it, where no file refers to it
   };
   /// An undefined name that comes in.
   struct Demand {
@@ -59,6 +65,12 @@ class LldLink {
     Visibility visibility = Visibility::Default;
     bool from_shared = false;
     bool discarded = false;  ///< an object's own definition that went with its section
+  };
+  /// A file whose symbols are looked at.
+  struct File {
+    ObjectId id;
+    const ObjectFacts& facts;
+    std::span<const std::uint32_t> names;  ///< of its symbols: LinkNames::of()
   };
   /// A file that is being read; an extraction interrupts it.
   struct Reading {
@@ -78,11 +90,11 @@ class LldLink {
   void read_all();
   bool step(Reading& reading);
   void read_index_entry(std::uint32_t input, std::uint32_t number);
-  void read_symbol(const Reading& reading, SymbolId at);
-  void read_definition(SymbolId at, const Symbol& symbol);
-  void read_reference(SymbolId at, const Symbol& symbol, bool from_shared);
-  void read_shared_reference(SymbolId at, const Symbol& symbol);
-  void read_shared_symbol(SymbolId at, const Symbol& symbol);
+  void read_symbol(Reading::Kind kind, const File& file, std::uint32_t number);
+  void read_definition(const File& file, std::uint32_t number);
+  void read_reference(const File& file, std::uint32_t number, bool from_shared);
+  void read_shared_reference(const File& file, std::uint32_t number);
+  void read_shared_symbol(const File& file, std::uint32_t number);
   void demand(std::string_view name, const std::string& option);  ///< both outlive the link
   void extract(ObjectId id, std::uint32_t name, const Demand& why);
   void pull_entry_point();
@@ -97,18 +109,19 @@ class LldLink {
   bool discarded(SymbolId at) const;
   void demand(std::uint32_t id, const Demand& demand);
   void extract_for(std::uint32_t id, const Demand& demand);
-  void make_undefined(Entry& entry, const Demand& demand);
+  void make_undefined(std::uint32_t id, const Demand& demand);
   void offer_lazy(ObjectId member, std::uint32_t id);
   bool pulls_for_common(ObjectId member, std::uint32_t id) const;
   void note_mention(std::uint32_t id);
   void take(std::uint32_t id, Entry::State state, SymbolId at, const Symbol& symbol);
-  void define(SymbolId at, const Symbol& symbol);
+  void define(std::uint32_t id, SymbolId at, const Symbol& symbol);
   bool replaced_by(std::uint32_t id, SymbolId at, const Symbol& symbol);
   bool replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& second);
-  void define_discarded(SymbolId at, const Symbol& symbol);
-  void define_common(SymbolId at, const Symbol& symbol);
+  void define_discarded(std::uint32_t id, SymbolId at, const Symbol& symbol);
+  void define_common(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
-  std::uint32_t entry_for(SymbolId at);
+  std::uint32_t entry_for(const File& file, std::uint32_t number);
+  std::uint32_t entry_for(SymbolId at) { return entry_for(file(at.in), at.symbol); }
   void note_version(SymbolId at, const Symbol& symbol);
 
   // What --fatal-warnings makes errors of (lld_warnings.cpp)
@@ -148,6 +161,17 @@ class LldLink {
 
   bool whole(std::uint32_t input) const;
   void mark(std::vector<bool>& marks, std::uint32_t name);
+  /// Of one file.
+  struct Ends {
+    std::vector<std::uint32_t> open;       ///< symbols that end at nothing
+    std::vector<std::uint32_t> versioned;  ///< those with versions that are not the default one
+  };
+  void settle_symbols();
+  void settle_symbol(const SettledSymbols& settled, const File& file, std::uint32_t number, std::uint32_t id,
+                     std::vector<std::uint32_t>& open);
+  File file(ObjectId id) const { return {id, object(id), names_.of(id)}; }
+  const More& more(std::uint32_t id) const;
+  More& more_of(std::uint32_t id);
   static bool is_marked(const std::vector<bool>& marks, std::uint32_t name) {
     return name < marks.size() && marks[name];
   }
@@ -161,7 +185,8 @@ class LldLink {
   SymbolTable<Entry> table_;
   Resolution out_;
   std::vector<Reading> readings_;                             ///< innermost last
-  Interner comdat_;                                           ///< signatures of groups that an object has brought
+  std::unordered_map<std::uint32_t, More> more_;              ///< by name
+  std::vector<bool> brought_;                                 ///< by name: an object has brought the group
   std::vector<std::vector<std::vector<bool>>> lost_groups_;   ///< [input][object][group]; empty: none
   std::map<std::string, std::uint32_t> sonames_;              ///< the first input of each
   std::vector<ObjectId> order_;                               ///< objects in the order they were linked
@@ -175,6 +200,8 @@ class LldLink {
   std::vector<bool> thread_local_;        ///< by name: a definition was
   std::vector<std::uint32_t> mentioned_;  ///< with --undefined-glob: names, in the order of their first mentions
   std::vector<std::uint32_t> discarded_;  ///< names of which a definition in a discarded section won
+  std::vector<std::uint32_t> shared_;     ///< names that a shared object defined at some time
+  std::vector<SymbolId> open_;            ///< mentions of names that are undefined in the end, or merged
 };
 
 }  // namespace elfaudit

@@ -87,7 +87,7 @@ void LldLink::warn_of_versions() {
   const std::set<std::string> demangled = demangled_names();
   std::set<std::string> have_version;  // what an object calls foo@@V: a node does not touch it, but "local:" does
   for (std::uint32_t id = 0; id < table_.size(); ++id)
-    if (!table_[id].version.empty()) have_version.insert({std::string(table_.name(id)), demangle(table_.name(id))});
+    if (!more(id).version.empty()) have_version.insert({std::string(table_.name(id)), demangle(table_.name(id))});
   const auto give = [&](const std::string& name, const std::string& version) {
     const auto [given, is_first] = versions.try_emplace(name, version);
     if (is_first || given->second == version) return;
@@ -120,7 +120,7 @@ void LldLink::check_nodes() {
     const bool assigned = assigned_.contains(name);
     const bool by_object = entry.state == Entry::State::Defined && entry.definition.valid();
     if (!by_object && !assigned) continue;
-    std::string_view version = entry.version;
+    std::string_view version = more(id).version;
     const std::size_t at = name.find('@', 1);
     if (at != std::string_view::npos) {
       version = name.substr(at + 1);
@@ -131,7 +131,7 @@ void LldLink::check_nodes() {
     if (by_object && exports.excluded(object(entry.definition.in).origin)) continue;
     if (at == std::string_view::npos && exports.made_local(name, version, true)) continue;
     if (!since15_ && assigned) continue;
-    const SymbolId by = by_object ? entry.definition : entry.versioned_by;
+    const SymbolId by = by_object ? entry.definition : more(id).versioned_by;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(name), by, {}, std::string(version)});
   }
   std::sort(out_.rejections.begin() + first, out_.rejections.end(),
@@ -148,15 +148,48 @@ void LldLink::settle() {
   check_versions();
   merge_versions();
   mark_needed_libraries();
-  const auto winner = [&](SymbolId at) {
-    const std::uint32_t id = entry_for(at);
-    if (assigned_.contains(table_.name(id))) return SymbolId{};  // the value takes its place
-    const Entry& entry = table_[id];
-    return entry.state >= Entry::State::Shared ? entry.definition : SymbolId{};
-  };
-  settle_resolutions(inputs_, out_, {job_, inputs_, names_, out_}, winner, [&](SymbolId at) { return discarded(at); });
+  settle_symbols();
   collect_unresolved();
   collect_shared_needs();
+}
+
+/// Every symbol's resolution, and which mentions end at nothing.
+void LldLink::settle_symbols() {
+  constexpr std::size_t kGrain = 16;   // objects
+  constexpr std::uint32_t kAhead = 8;  // symbols
+  const SettledSymbols settled(out_);
+  const std::vector<ObjectId> linked = linked_objects(inputs_, out_);
+  std::vector<Ends> ends(linked.size());
+  for_each_parallel(linked.size(), kGrain, [&](std::size_t i) {
+    const File file = this->file(linked[i]);
+    for (std::uint32_t s = 0; s < file.facts.symbols.size(); ++s) {
+      const Symbol& symbol = file.facts.symbols[s];
+      if (s + kAhead < file.facts.symbols.size()) __builtin_prefetch(&table_[file.names[s + kAhead]]);
+      if (!symbol.version.empty() && !symbol.default_version)
+        ends[i].versioned.push_back(s);  // another name, which is looked up by one thread
+      else
+        settle_symbol(settled, file, s, file.names[s], ends[i].open);
+    }
+  });
+  for (std::size_t i = 0; i < linked.size(); ++i) {
+    const File file = this->file(linked[i]);
+    for (const std::uint32_t s : ends[i].versioned) settle_symbol(settled, file, s, entry_for(file, s), ends[i].open);
+    if (!ends[i].versioned.empty()) std::ranges::sort(ends[i].open);
+    if (file.facts.kind != ObjectKind::Relocatable) continue;
+    for (const std::uint32_t s : ends[i].open) open_.push_back({file.id, s});
+  }
+}
+
+void LldLink::settle_symbol(const SettledSymbols& settled, const File& file, std::uint32_t number, std::uint32_t id,
+                            std::vector<std::uint32_t>& open) {
+  const SymbolId at{file.id, number};
+  const Entry& entry = table_[id];
+  const bool assigned = !assigned_.empty() && assigned_.contains(table_.name(id));  // the value takes its place
+  const SymbolId winner = entry.state >= Entry::State::Shared && !assigned ? entry.definition : SymbolId{};
+  const Symbol& symbol = file.facts.symbols[number];
+  const bool gone = symbol.defined() && !symbol.common() && discarded(at);
+  out_.symbol_resolutions[at.in.input][at.in.object][number] = settled.of(at, file.facts, symbol, winner, gone);
+  if (undefined_as(entry) || more(id).merged != kNone) open.push_back(number);
 }
 
 void LldLink::collide(std::uint32_t id, SymbolId kept, SymbolId rejected) {
@@ -208,7 +241,9 @@ void LldLink::find_tls_mismatches() {
   if (thread_local_.empty()) return;
   for (const ObjectId id : order_) {
     const ObjectFacts& facts = object(id);
+    const std::span<const std::uint32_t> names = names_.of(id);
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+      if (!is_marked(thread_local_, names[s]) && facts.symbols[s].version.empty()) continue;
       const Symbol& mention = facts.symbols[s];
       if (mention.type == SymbolType::Tls || mention.type == SymbolType::NoType) continue;
       const std::uint32_t number = entry_for({id, s});
@@ -247,7 +282,7 @@ void LldLink::merge_versions() {
     const bool assigned = assigned_.contains(table_.name(base));
     if (table_[base].state != Entry::State::Defined && !assigned) continue;
     const std::string_view version = name.substr(at + 1);
-    if (table_[base].version != version) continue;
+    if (more(base).version != version) continue;
     if (!since15_ && assigned) continue;  // the value has no version there
     const auto keeps_version = [&](std::uint32_t defined, bool default_version) {
       const SymbolId& definition = table_[defined].definition;
@@ -258,18 +293,18 @@ void LldLink::merge_versions() {
     if (keeps_version(base, true) || (table_[id].state == Entry::State::Defined && keeps_version(id, false))) continue;
     Entry& entry = table_[id];
     if (!stopped && entry.state == Entry::State::Defined && !entry.weak()) {
-      if (assigned && table_[base].versioned_by.valid())
-        collide(base, table_[base].versioned_by, entry.definition);
+      if (assigned && more(base).versioned_by.valid())
+        collide(base, more(base).versioned_by, entry.definition);
       else if (table_[base].state == Entry::State::Defined && !table_[base].weak())
         collide(base, table_[base].definition, entry.definition);
     }
-    entry.merged = base;
+    more_of(id).merged = base;
   }
 }
 
 /// A library that --as-needed applies to is needed when an object's strong reference ends at it.
 void LldLink::mark_needed_libraries() {
-  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+  for (const std::uint32_t id : shared_) {
     const Entry& entry = table_[id];
     // lld's own "etext" takes the place of a library's.
     if (entry.state == Entry::State::Shared && entry.referenced && !entry.weak() &&
@@ -294,17 +329,18 @@ std::uint32_t LldLink::redirected(SymbolId at) {
     if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
     if (symbol.version.empty()) return unwrapped(name);
   }
-  return table_[id].merged == kNone ? id : table_[id].merged;
+  const std::uint32_t merged = more(id).merged;
+  return merged == kNone ? id : merged;
 }
 
 /// Some input calls it foo@V or foo@@V.
 bool LldLink::has_version(std::uint32_t id) const {
-  return !table_[id].version.empty() || table_.name(id).find('@', 1) != std::string_view::npos;
+  return !more(id).version.empty() || table_.name(id).find('@', 1) != std::string_view::npos;
 }
 
 std::string LldLink::printed_name(std::uint32_t id) const {
   std::string name(table_.name(id));
-  if (!table_[id].version.empty()) name += "@@" + std::string(table_[id].version);
+  if (!more(id).version.empty()) name += "@@" + std::string(more(id).version);
   return name;
 }
 
@@ -332,12 +368,7 @@ void LldLink::collect_unresolved() {
   const bool stopped = since15_ && std::ranges::any_of(out_.rejections, [](const Rejection& r) {
                          return r.kind == Rejection::Kind::NoSuchVersion;
                        });
-  // Most names are defined, which one bit says.
-  std::vector<bool> may_be_open(table_.size());
-  for (std::uint32_t id = 0; id < table_.size(); ++id)
-    may_be_open[id] = table_[id].merged != kNone || undefined_as(table_[id]).has_value();
-  names.each_symbol([&](SymbolId at, const ObjectFacts& /*facts*/, const Symbol& /*symbol*/) {
-    if (wrapped_.empty() && !is_marked(may_be_open, entry_for(at))) return;
+  const auto look = [&](SymbolId at) {
     const std::uint32_t id = redirected(at);
     const Entry& entry = table_[id];
     if (stopped && entry.discarded) return;
@@ -347,7 +378,11 @@ void LldLink::collect_unresolved() {
     name.hidden = entry.not_default || name.symbol.find('@') != std::string::npos;  // no option makes that a warning
     name.discarded = entry.discarded;
     name.references.push_back({at, {}, 0});
-  });
+  };
+  if (wrapped_.empty())
+    std::ranges::for_each(open_, look);
+  else  // any mention may mean another name
+    names.each_symbol([&](SymbolId at, const ObjectFacts& /*facts*/, const Symbol& /*symbol*/) { look(at); });
   add_unknown_operands(names);
   names.finish();
 }
@@ -401,7 +436,7 @@ void LldLink::collect_shared_needs() {
     const std::uint32_t id = unwrapped(table_.name(required));
     const Entry& entry = table_[id];
     const bool dynamic = since15_ && entry.in_shared;
-    if (dynamic || entry.merged != kNone || !reported.insert(id).second) continue;
+    if (dynamic || more(id).merged != kNone || !reported.insert(id).second) continue;
     if (assigned_.contains(table_.name(id))) {
       check_exported_value(id, by);
       continue;

@@ -395,14 +395,11 @@ class RelocationCheck {
     std::optional<std::vector<std::uint32_t>> dropped;
     for (const AskedRelocation& relocation : object.read.relocations) {
       const SymbolId id = global_of(object, relocation);
-      const bool left_out = !relocation.local && !id.valid() && object.facts->lacks_symbols;
-      if (!relocation.local && !id.valid() && !left_out) continue;
+      if (!relocation.local && !id.valid()) continue;
       const RelocationType* type = relocation_type(link_.rules, relocation.type);
       const PatchedSection& section = object.read.sections[relocation.section];
       if (type == nullptr || (section.excluded && !traits_of(job_).asks_excluded)) continue;
-      const RelocationTarget target = id.valid() ? targets_.target(id)
-                                      : left_out ? RelocationTarget{}  // the output's own
-                                                 : local_target(relocation);
+      const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
       const JudgedRelocation judged = judge_relocation(link_, relocation.rewritten ? GotRewritten : type->what, target,
                                                        {section.name, section.writable, section.code});
       if (!judged.refused) continue;

@@ -6,14 +6,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "divergence/divergence.hpp"
+#include "resolve/link_names.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
@@ -201,20 +204,25 @@ void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Fin
 //  * shared objects: libc.so and libgcc.a overlap in every link;
 //  * the same member of a second copy of an archive.
 
-/// Names that a member, extracted because something needs it, defines.
-std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const Evidence& evidence) {
-  std::unordered_map<std::string_view, SymbolId> names;
-  for (const Extraction& extraction : evidence.resolution.extractions) {
-    if (extraction.symbol.empty()) continue;  // --whole-archive: no one chose
-    const ObjectFacts& object = evidence.object(extraction.object);
-    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-      const SymbolId id{extraction.object, s};
-      if (is_strong_definition(object, object.symbols[s]) &&
-          evidence.resolution.resolution_of(id) == SymbolResolution::Kept)
-        names.emplace(object.name(object.symbols[s]), id);
-    }
+std::string file_of(const ObjectFacts& object) {
+  return std::filesystem::path(object.origin.path).lexically_normal().string();
+}
+
+/// Strong definitions of opened members that the link does not take. An archive may be named twice, in two ways.
+std::unordered_map<std::string_view, std::vector<SymbolId>> definitions_left_out(const Evidence& evidence) {
+  std::unordered_map<std::string_view, std::vector<SymbolId>> left_out;
+  const auto is_left_out = [&](ObjectId id) {
+    return evidence.inputs[id.input].kind == InputKind::Archive && !evidence.resolution.linked[id.input][id.object];
+  };
+  std::set<std::tuple<std::string, std::string, std::uint64_t>> seen;
+  for (const ObjectId id : objects_where(evidence.inputs, is_left_out)) {
+    const ObjectFacts& object = evidence.object(id);
+    if (object.nested || object.kind != ObjectKind::Relocatable || object.symbols.empty()) continue;
+    if (!seen.emplace(file_of(object), object.origin.member, object.origin.offset).second) continue;
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+      if (is_strong_definition(object, object.symbols[s])) left_out[object.name(object.symbols[s])].push_back({id, s});
   }
-  return names;
+  return left_out;
 }
 
 /// What another linker would do with the same line.
@@ -250,29 +258,28 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
   // What can't be read might pull in the other member, as what a device link makes pulls in all that have device code.
   if (!evidence.job.scope.command || evidence.resolution.judgement.duplicates != Judged::Yes) return findings;
-  const auto taken = names_taken_from_archives(evidence);
-  if (taken.empty()) return findings;
+  const auto left_out = definitions_left_out(evidence);
+  if (left_out.empty()) return findings;
   // One finding for two members, however many names they share.
   std::map<std::pair<ObjectId, ObjectId>, std::vector<std::pair<SymbolId, SymbolId>>> pairs;
-  const auto is_left_out = [&](ObjectId id) {
-    return evidence.inputs[id.input].kind == InputKind::Archive && !evidence.resolution.linked[id.input][id.object];
+  const auto pair_up = [&](SymbolId id, const ObjectFacts& kept) {
+    const auto found = left_out.find(kept.name(kept.symbols[id.symbol]));
+    if (found == left_out.end() || evidence.resolution.resolution_of(id) != SymbolResolution::Kept) return;
+    for (const SymbolId other : found->second)
+      if (const ObjectFacts& object = evidence.object(other.in);
+          !is_copy(kept, object) && file_of(kept) != file_of(object))
+        pairs[{id.in, other.in}].push_back({id, other});
   };
-  for (const ObjectId id : objects_where(evidence.inputs, is_left_out)) {
-    const ObjectFacts& object = evidence.object(id);
-    if (object.nested || object.kind != ObjectKind::Relocatable) continue;
-    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-      if (!is_strong_definition(object, object.symbols[s])) continue;
-      const auto found = taken.find(object.name(object.symbols[s]));
-      if (found == taken.end()) continue;
-      const ObjectFacts& kept = evidence.object(found->second.in);
-      if (kept.origin.path == object.origin.path || is_copy(kept, object)) continue;
-      pairs[{found->second.in, id}].push_back({found->second, SymbolId{id, s}});
-    }
+  for (const Extraction& extraction : evidence.resolution.extractions) {
+    if (extraction.symbol.empty()) continue;  // --whole-archive: no one chose
+    const ObjectFacts& kept = evidence.object(extraction.object);
+    for (std::uint32_t s = 0; s < kept.symbols.size(); ++s)
+      if (is_strong_definition(kept, kept.symbols[s])) pair_up({extraction.object, s}, kept);
   }
   if (pairs.empty()) return findings;
   const std::vector<OtherLinker> others = resolve_as_other_linkers(evidence);
   for (const auto& [members, names] : pairs) {
-    const auto& [kept, other] = names.front();
+    const auto& [kept, other] = *std::ranges::min_element(names, {}, [](const auto& both) { return both.second; });
     const std::string symbol(evidence.object(kept.in).name(evidence.symbol(kept)));
     Finding finding =
         make_finding(kShadowedDefinition, symbol,
@@ -367,7 +374,9 @@ void note_objects(std::size_t objects, Site& site) {
 std::vector<Finding> divergent_data(const Evidence& evidence, const std::set<std::string_view>& reported) {
   std::vector<Finding> findings;
   if (evidence.data_is_alike) return findings;
-  const std::vector<DataDivergence> differing = find_data_divergences(evidence.inputs, evidence.resolution);
+  std::optional<LinkNames> own;
+  const LinkNames& names = evidence.names != nullptr ? *evidence.names : own.emplace(evidence.inputs);
+  const std::vector<DataDivergence> differing = find_data_divergences(evidence.inputs, evidence.resolution, names);
   for (const DataDivergence& divergence : differing) {
     if (reported.contains(divergence.symbol)) continue;
     Finding finding = make_finding(kDivergentDefinition, divergence.symbol, message(evidence, divergence));

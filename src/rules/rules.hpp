@@ -24,6 +24,7 @@ namespace elfaudit {
 /// Throws UsageError when there is no rule of that id; `option` is what names it ("--enable"), or empty.
 void require_rule(const std::string& id, const std::string& option);
 
+class LinkNames;
 struct Overrun;
 struct TypeComparison;
 
@@ -54,6 +55,7 @@ struct Evidence {
   const TypeComparison* types = nullptr;  ///< where types are compared
   std::span<const Overrun> overruns{};    ///< references that reach past the end of what they bind to
   bool data_is_alike = false;             ///< known of the whole build: see is_data_alike()
+  const LinkNames* names = nullptr;       ///< the names of the inputs' symbols as numbers; null: not yet numbered
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

@@ -61,19 +61,6 @@ class RelocationGlance : ObjectTables {
            });
   }
 
-  /// Does none reach that far?
-  bool rule_out_reaches(std::span<const std::uint64_t> ends) {
-    if (!open()) return false;
-    const MachineTraits& machine = traits_of(Machine{machine_, true, false});
-    return each_section([&](RawSection header) {
-      if (!section(header.info()).has(SHF_ALLOC)) return true;
-      return for_each_relocation(header, relocations_end_, [&](RawRelocation entry) {
-        const std::uint64_t symbol = entry.symbol();
-        return symbol >= ends.size() || machine.reach(entry.type(), entry.addend()) < ends[symbol];
-      });
-    });
-  }
-
  private:
   bool open() {
     if (!read_header() || !read_section_names()) return false;
@@ -632,10 +619,6 @@ AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQu
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
   return AskedReader(sections, question).run();
-}
-
-bool may_reach(const Origin& origin, std::span<const std::uint64_t> ends) {
-  return !ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out_reaches(ends); });
 }
 
 namespace {

@@ -109,10 +109,6 @@ struct AskedRelocations {
 /// Of a relocatable object, only in sections that the process will have in memory (SHF_ALLOC). Throws InputError.
 AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQuestion& question);
 
-/// May it reach that far into the data of others (Reach)? `ends`: bytes by Symbol::index, at least 1; what is behind the last is not asked.
-/// Throws InputError.
-bool may_reach(const Origin& origin, std::span<const std::uint64_t> ends);
-
 enum class LookedUp : std::uint8_t { Never, AtLoad, AtFirstCall };
 
 /// For each of `symbols`, indices into the file's .dynsym. AtLoad where that is not known (packed relocations, MIPS).

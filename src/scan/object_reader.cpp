@@ -315,7 +315,7 @@ class RelocatableReader {
   std::uint32_t group_for(Text signature) {
     const auto next = static_cast<std::uint32_t>(facts_.groups.size());
     const auto [entry, fresh] = group_by_signature_.try_emplace(facts_.text(signature), next);
-    if (fresh) facts_.groups.push_back({signature, false});
+    if (fresh) facts_.groups.push_back({signature, 0, false});
     return entry->second;
   }
 
@@ -329,7 +329,7 @@ class RelocatableReader {
     }
     prepare_group_of();
     group_of_[index] = static_cast<std::uint32_t>(facts_.groups.size());
-    facts_.groups.push_back({key, true});
+    facts_.groups.push_back({key, 0, true});
   }
 
   void prepare_group_of() {

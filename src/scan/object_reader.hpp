@@ -1,5 +1,4 @@
-// The readers of objects: one for every object, through libelf (object_reader.cpp), and the hot ones of the prefilter
-// (object_summary.cpp).
+// The readers of objects: one for every object, through libelf (object_reader.cpp), and the hot ones.
 #pragma once
 
 #include <cstddef>
@@ -86,9 +85,14 @@ inline bool is_first_function(const char* name, std::uint64_t reach) {
   return reach <= 16 && name[0] == '_' && name[1] == 'Z' && name[2] == 'T' && name[3] == 'V';
 }
 
-inline bool has_compared_size(const Symbol& symbol, std::string_view name) {
+/// has_compared_size(), but for the name.
+inline bool may_have_compared_size(const Symbol& symbol) {
   const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls || symbol.common();
-  return symbol.defined() && data && symbol.size != 0 && has_one_size(name);
+  return symbol.defined() && data && symbol.size != 0;
+}
+
+inline bool has_compared_size(const Symbol& symbol, std::string_view name) {
+  return may_have_compared_size(symbol) && has_one_size(name);
 }
 
 inline DataPlace place_of_data(const ObjectFacts& object, const Symbol& symbol) {
@@ -98,7 +102,8 @@ inline DataPlace place_of_data(const ObjectFacts& object, const Symbol& symbol) 
   return is_relocated_constant(object.section_name(symbol)) ? DataPlace::Any : DataPlace::Writable;
 }
 
-// --- The hot readers: which globals an object mentions, and how, as 8 bytes each; and its facts. They read what nearly
+// --- The hot readers: the facts of an object (ordinary_object.cpp), and for the prefilter which globals it mentions, and
+// how, as 8 bytes each (object_summary.cpp). They read what nearly
 // every object is made of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO)
 // and give up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So
 // they accept only what that one accepts, and never have to word an error.
@@ -112,7 +117,7 @@ enum class MentionKind : std::uint8_t {
   Common,       ///< neither is this, but an archive's member with a definition is taken in for it
   Needed,       ///< refers to it
   WeakNeeded,   ///< refers to it weakly
-  Marker,       ///< no mention: the object that the following ones are of (mentions.hpp)
+  Marker,       ///< no mention: the object that the following ones are of (prefilter.cpp)
 };
 constexpr std::uint64_t kKindMask = 7;
 constexpr std::uint64_t kThreadLocal = 8;
@@ -138,9 +143,7 @@ enum class SummaryOf : std::uint8_t {
   Soundness,   ///< none: all is checked; of symbols, only common ones' names are looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
-  Wants,   ///< the same, and the ends of the names that a member of an archive may be taken in for
-  Stakes,  ///< everything, of the objects of a link command: only what is plain is not Conditional, weak or not, and
-           ///< a weak reference is not plain
+  Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for
 };
 
 /// Does a linker take one of several such definitions without a word?
@@ -162,12 +165,6 @@ constexpr std::uint64_t make_data(std::uint64_t hash, std::uint64_t size, DataPl
   return (hash << kDataShift & kDataKey) | shown << 2 | static_cast<std::uint64_t>(place);
 }
 
-/// A name's hash, without kMentionBits, and a number of bytes.
-struct DataExtent {
-  std::uint64_t name = 0;
-  std::uint64_t bytes = 0;
-};
-
 /// What the prefilter keeps of one object.
 struct ObjectSummary {
   std::uint16_t machine = 0;
@@ -178,65 +175,27 @@ struct ObjectSummary {
   std::vector<std::uint32_t> wanted_ends;          ///< SummaryOf::Wants: hash_end() of mentions for which may_want()
   std::vector<std::uint64_t> data;                 ///< make_data(), unless it is a SummaryOf::Soundness
 
-  /// SummaryOf::Stakes: what ObjectFacts says besides of an object whose names are left out.
-  struct Rest {
-    bool groups = false;
-    bool open_locals = false;
-    bool exports = false;  ///< definitions that are global and of default visibility
-    bool unread_relocations = false;
-    RelocationKinds relocations;
-  };
-  Rest rest;
-  std::uint64_t defined = 0;             ///< the sum of the hashes of what it defines: an archive's index has the same
-  std::vector<std::uint64_t> needs;      ///< SummaryOf::Stakes: hashes of what a member is taken in for, in that order
-  std::vector<std::uint64_t> direct;     ///< of these, those for which it matters what a library has by that name
-  std::vector<DataExtent> reaches;       ///< and how far relocations reach at most (Reach)
-  std::vector<DataExtent> extents;       ///< of the data that it defines
-  std::vector<std::uint32_t> group_of;   ///< scratch: by section, the signature's symbol index
-  std::vector<const std::byte*> others;  ///< scratch: symbol table entries
+  std::vector<std::uint32_t> group_of;       ///< scratch: by section, the signature's symbol index
+  std::vector<const std::byte*> others;      ///< scratch: symbol table entries
   std::vector<const std::byte*> plain_data;  ///< scratch, too
 };
 
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
 bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
 
-/// Names by their hashes.
-class HashedNames {
- public:
-  /// `hashes`: as in mentions, without kMentionBits.
-  explicit HashedNames(const std::vector<std::uint64_t>& hashes);
-
-  bool contains(std::uint64_t hash) const {
-    const std::uint64_t key = hash & ~kMentionBits;
-    for (std::size_t at = key >> shift_;; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at] == key) return true;
-      if (slots_[at] == 0) return false;
-    }
-  }
-
- private:
-  std::vector<std::uint64_t> slots_;  ///< open addressing; 0: free
-  int shift_ = 0;
-};
-
-struct FactsWanted {
-  const HashedNames* only = nullptr;  ///< names that are not among these are left out; null: none is
-  bool relocations = false;           ///< ObjectFacts::relocations is wanted
-  bool groups = true;                 ///< else those whose signatures are not among these names are left out too
-};
-
-/// What read_object() says of an object, and of its relocations, without libelf. Nothing: to be read by read_object().
-std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin,
-                                                const FactsWanted& wanted = {});
+/// What read_object() says of an object. Nothing: to be read by read_object().
+/// `relocations`: ObjectFacts::relocations and far_ends are wanted, which takes a look at every relocation.
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin, bool relocations = false);
 
 /// Reads members of archives. The archive whose member was read last stays open: mostly the next one is in it too.
 class MemberReader {
  public:
-  /// Of a member that read_ordinary_object() doesn't understand, all names. Throws InputError.
-  ObjectFacts read(const Origin& origin, const LtoPolicy& lto, const FactsWanted& wanted);
+  /// `relocations`: as above. Throws InputError.
+  ObjectFacts read(const Origin& origin, const LtoPolicy& lto, bool relocations);
 
-  /// Nothing where only the slower reader understands the member. The summary is the next one's too.
-  const ObjectSummary* summarize(const Origin& origin, SummaryOf what);
+  /// Does the member define what these entries of its archive's index say, in that order? False also for what only the
+  /// slower reader understands.
+  bool is_as_indexed(const Origin& origin, std::span<const IndexEntry> entries);
 
  private:
   ObjectImage image_of(const Origin& origin);
@@ -247,14 +206,11 @@ class MemberReader {
   ObjectSummary summary_;
 };
 
-/// What summarize_object() says, from facts. `what`: Stakes, or every mention. False when that is impossible: shared
-/// objects, symbol versions.
-bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& summary);
+/// What summarize_object() says with SummaryOf::Wants, from facts. False when that is impossible: shared objects, symbol
+/// versions.
+bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);
 
-/// Leaves out of the facts of a relocatable object what read_ordinary_object() leaves out.
-void keep_only(const HashedNames& names, ObjectFacts& facts);
-
-/// Leaves them all out, and gives the memory back.
+/// Leaves out the names of an object, and gives the memory back.
 void drop_names(ObjectFacts& facts);
 
 }  // namespace elfaudit

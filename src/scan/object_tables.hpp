@@ -174,27 +174,6 @@ class ObjectTables {
     return true;
   }
 
-  /// False where they can't be read so; the object is not given up for that. Asks for all local symbols. `kinds` are
-  /// known where no type is past what they can say.
-  /// `asked`: group_of(section): kNone where it is in none; note_cross(place, section), called for a relocation that names
-  /// a local symbol of another group; names_directly(writable): the types for which note_direct(symbol) is called where
-  /// the symbol is a global one; note_addend(symbol, relocation), called for each that names a global one.
-  template <class Asked>
-  bool read_relocations(RelocationKinds& kinds, const Asked& asked) {
-    std::uint64_t end = 0;
-    std::uint64_t beyond = 0;
-    for (std::uint64_t index = 1; index < count_; ++index) {
-      const RawSection header = section(index);
-      if (header.type() == SHT_REL) return false;
-      if (header.type() == SHT_RELA) end = std::max(end, header.offset() + header.size());
-    }
-    for (std::uint64_t index = 1; index < count_; ++index)
-      if (section(index).type() == SHT_RELA && !read_relocations_of(section(index), end, kinds, beyond, asked))
-        return false;
-    kinds.known = beyond == 0;
-    return true;
-  }
-
   /// One header of SHT_RELA whose section is there. Until one says false.
   template <class Visit>
   bool for_each_relocation(RawSection header, std::uint64_t end, const Visit& visit) {
@@ -214,10 +193,7 @@ class ObjectTables {
     return entry.binding() == STB_GLOBAL || entry.binding() == STB_WEAK || entry.binding() == STB_GNU_UNIQUE;
   }
 
-  static bool is_exported(RawSymbol entry) {
-    return entry.binding() == STB_GLOBAL && ELF64_ST_VISIBILITY(entry.other()) == STV_DEFAULT &&
-           entry.section() != SHN_UNDEF;
-  }
+  static constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 
   ObjectImage& image_;
   std::uint16_t machine_ = 0;
@@ -239,56 +215,6 @@ class ObjectTables {
   std::uint64_t name_bytes_ = 0;
 
  private:
-  template <class Asked>
-  bool read_relocations_of(RawSection header, std::uint64_t end, RelocationKinds& kinds, std::uint64_t& beyond,
-                           const Asked& asked) {
-    const std::uint64_t place = header.info();
-    if (header.link() != symbols_index_ || header.has(SHF_COMPRESSED) || place == SHN_UNDEF || place >= count_)
-      return false;
-    const RawSection from = section(place);
-    const bool loaded = from.has(SHF_ALLOC);
-    const bool named = from.name() < names_of_sections_.size();
-    const std::string_view name = named ? names_of_sections_.data() + from.name() : "";
-    const bool may_cross = first_group_ != 0 && name != ".eh_frame" && (loaded || !name.starts_with(".debug"));
-    if (!loaded && !may_cross) return true;
-    std::array<std::uint64_t, 4> types{};  // of globals, hidden ones, locals, nothing
-    const std::uint64_t direct = loaded ? asked.names_directly(from.has(SHF_WRITE)) : 0;
-    const bool read = for_each_relocation(header, end, [&](RawRelocation entry) {
-      const std::uint64_t number = entry.symbol();
-      beyond |= entry.type() >> 6;
-      const std::size_t of = number >= first_global_ ? (is_hidden(number) ? 1 : 0) : number == 0 ? 3 : 2;
-      types[of] |= std::uint64_t{1} << (entry.type() & 63);
-      if (of < 2 && (direct >> (entry.type() & 63) & 1) != 0) asked.note_direct(number);
-      if (of < 2 && loaded) asked.note_addend(number, entry);
-      if (!may_cross || of != 2) return true;
-      const Elf64_Section in = symbol(number).section();
-      if (in == SHN_XINDEX) beyond = 1;
-      if (in < count_ && asked.group_of(in) != kNone && asked.group_of(in) != asked.group_of(place)) {
-        kinds.crosses_groups = true;
-        asked.note_cross(place, in);
-      }
-      return true;
-    });
-    if (!read) return false;
-    if (!loaded) return true;
-    const std::size_t writable = from.has(SHF_WRITE) ? 1 : 0;
-    kinds.of_globals[writable] |= types[0];
-    kinds.of_hidden[writable] |= types[1];
-    kinds.of_locals[writable] |= types[2] | types[3];
-    kinds.of_nothing[writable] |= types[3];
-    return true;
-  }
-
-  bool is_hidden(std::uint64_t number) const {
-    if (number >= symbol_count_) return false;
-    const RawSymbol entry = symbol(number);
-    const unsigned visibility = ELF64_ST_VISIBILITY(entry.other());
-    const bool ordinary = entry.type() != STT_TLS && entry.type() != STT_GNU_IFUNC && entry.section() < SHN_LORESERVE;
-    const bool defined = entry.section() != SHN_UNDEF;
-    return (visibility == STV_HIDDEN || visibility == STV_INTERNAL) && ordinary &&
-           (defined || entry.binding() == STB_GLOBAL);
-  }
-
   template <class Visit>
   bool read_group(RawSection header, std::uint64_t& members, const Visit& visit) {
     constexpr std::uint64_t kWord = sizeof(Elf64_Word);

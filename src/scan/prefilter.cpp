@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <bitset>
 #include <chrono>
 #include <cstddef>
@@ -21,7 +22,6 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/resolution.hpp"
 #include "scan/device/device_code.hpp"
-#include "scan/mentions.hpp"
 #include "scan/object_reader.hpp"
 #include "scan/scan.hpp"
 #include "support/bytes.hpp"
@@ -30,12 +30,351 @@
 #include "support/threads.hpp"
 
 namespace elfaudit {
+namespace {
+
+constexpr std::size_t kLooseGrain = 16;  // files that a thread takes at a time
+
+// --- Mentions of all objects, sorted by hash into partitions while they are read, then counted partition by partition:
+// which hashes are defined more than once, and how many are needed and not defined.
+//
+// Ten million names fit: a mention is 8 bytes, a marker goes before an object's strong definitions in each partition
+// they reach (whose the others are is never asked), and what a thread has just written about a name (the hundredth
+// object that needs memcpy) is not written again.
+
+/// What one thread has read. Not to be moved while others write theirs; no locks.
+class NameCounter {
+ public:
+  static constexpr std::size_t kPartitions = 256;
+
+  NameCounter();
+  void add(ObjectId object, std::span<const std::uint64_t> mentions);
+
+  /// Calls `visit(object, mention)` for everything in one partition; `object` is whose a strong definition is.
+  template <class Visit>
+  void each(std::size_t partition, const Visit& visit) const;
+  /// How many these are.
+  std::size_t mentions(std::size_t partition) const;
+
+ private:
+  static constexpr std::size_t kChunk = 256;  ///< words
+  static constexpr std::size_t kFirstChunk = 32;
+  static constexpr std::size_t kFewRecent = 512;  ///< while one block holds all
+  static constexpr std::size_t kRecent = 32768;
+
+  struct Stream {
+    std::vector<std::uint64_t*> chunks;
+    std::uint64_t* next = nullptr;  ///< in the last chunk
+    std::uint64_t* end = nullptr;   ///< of that
+    std::uint64_t object = ~std::uint64_t{0};
+    std::size_t markers = 0;
+
+    std::size_t used() const { return chunks.empty() ? 0 : static_cast<std::size_t>(next - chunks.back()); }
+  };
+  void add_chunk(Stream& stream);
+
+  std::vector<Pages> blocks_;
+  std::uint64_t* next_ = nullptr;
+  std::size_t left_ = 0;  ///< words
+  std::vector<Stream> streams_;
+  std::vector<std::uint64_t> recent_;  ///< by hash: the last mention that was written
+};
+
+constexpr ObjectId marked_object(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word >> 34), static_cast<std::uint32_t>(word >> 4 & 0x3fffffff)};
+}
+
+template <class Visit>
+void NameCounter::each(std::size_t partition, const Visit& visit) const {
+  const Stream& stream = streams_[partition];
+  ObjectId object;
+  for (std::size_t chunk = 0; chunk < stream.chunks.size(); ++chunk) {
+    const std::size_t room = chunk == 0 ? kFirstChunk : kChunk;
+    const std::size_t words = chunk + 1 == stream.chunks.size() ? stream.used() : room;
+    for (std::size_t i = 0; i < words; ++i) {
+      const std::uint64_t word = stream.chunks[chunk][i];
+      if ((word & kKindMask) == static_cast<std::uint64_t>(MentionKind::Marker))
+        object = marked_object(word);
+      else
+        visit(object, word);
+    }
+  }
+}
+
+/// What is known of a hash, in the low bits of its slot: they are kMentionBits or the same for all of a partition.
+enum Known : std::uint64_t {
+  kOneStrong = 1,
+  kManyStrong = 2,
+  kInOwnGroup = 4,
+  kUncertain = 8,
+  kDefined = 16,
+  kNeeded = 32,
+  kTls = 64,
+  kNotTls = 128,
+};
+constexpr std::uint64_t kKnownMask = NameCounter::kPartitions * (kMentionBits + 1) - 1;
+
+constexpr std::uint64_t known_by(MentionKind kind) {
+  switch (kind) {
+    case MentionKind::Strong:
+      return kOneStrong;
+    case MentionKind::OwnGroup:
+      return kInOwnGroup;
+    case MentionKind::Conditional:
+      return kUncertain;
+    case MentionKind::Defined:
+    case MentionKind::Common:
+      return kDefined;
+    case MentionKind::Needed:
+      return kNeeded;
+    default:
+      return 0;
+  }
+}
+
+/// One partition's hashes: open addressing, 8 bytes a slot, small enough for a second-level cache.
+class KnownNames {
+ public:
+  void clear(std::size_t entries) { slots_.assign(std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16)), 0); }
+
+  std::uint64_t& slot(std::uint64_t hash) { return slots_[place_of(hash, ~kKnownMask)]; }
+
+  /// The slot of a name that defines such data (make_data()); 0 where nothing mentions it.
+  std::uint64_t slot_of_data(std::uint64_t definition) const {
+    return slots_[place_of((definition & kDataKey) >> kDataShift, kDataKey >> kDataShift & ~kKnownMask)];
+  }
+
+  void note(std::uint64_t mention) {
+    std::uint64_t& known = slot(mention);
+    const auto kind = static_cast<MentionKind>(mention & kKindMask);
+    std::uint64_t more = known_by(kind) | ((mention & kThreadLocal) != 0 ? kTls : kNotTls);
+    if ((known & kOneStrong) != 0 && kind == MentionKind::Strong) more |= kManyStrong;
+    known = (known & ~kKnownMask) | (mention & ~kKnownMask) | ((known | more) & kKnownMask);
+  }
+
+  const std::vector<std::uint64_t>& slots() const { return slots_; }
+
+ private:
+  static constexpr int kShift = 12;  ///< the bits below are the partition's, or of what is known
+
+  /// Where a hash is of which only the bits in `told` are known, or the free slot where it would go.
+  std::size_t place_of(std::uint64_t hash, std::uint64_t told) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash >> kShift & mask;
+    while (slots_[at] != 0 && ((slots_[at] ^ hash) & told) != 0) at = (at + 1) & mask;
+    return at;
+  }
+
+  std::vector<std::uint64_t> slots_;  // 0: free; every other slot has something known
+};
+
+// --- Whether objects agree on the size and memory of the data that they define: divergent-definition. An inline
+// variable or vtable is in hundreds of objects, so what a thread has just seen is not kept again. A strong definition
+// of what others define to be merged counts as one that differs: it is rare, and its size is not kept.
+
+/// What one thread has read, by the partitions of the names.
+class DataDefinitions {
+ public:
+  void add(std::span<const std::uint64_t> definitions) {
+    if (definitions.empty()) return;
+    if (recent_.empty()) {
+      recent_.resize(kRecent);
+      parts_.resize(NameCounter::kPartitions);
+    }
+    for (const std::uint64_t definition : definitions) {
+      std::uint64_t& recent = recent_[definition >> 24 & (kRecent - 1)];
+      if (recent != definition)
+        parts_[definition >> (kDataShift + 4) & (NameCounter::kPartitions - 1)].push_back(definition);
+      recent = definition;
+    }
+  }
+
+  std::span<const std::uint64_t> in(std::size_t partition) const {
+    return parts_.empty() ? std::span<const std::uint64_t>() : parts_[partition];
+  }
+
+ private:
+  static constexpr std::size_t kRecent = 8192;
+  std::vector<std::uint64_t> recent_;  ///< by hash
+  std::vector<std::vector<std::uint64_t>> parts_;
+};
+
+/// Those of one partition, of all threads.
+class DataTable {
+ public:
+  /// One of each name's that differ, in some order; of a name there may be several. Good until the next call.
+  /// `names`: what is known of the partition's.
+  std::span<const std::uint64_t> differing(std::span<const DataDefinitions* const> all, std::size_t partition,
+                                           const KnownNames& names);
+
+ private:
+  void add(std::uint64_t definition);
+
+  std::vector<std::uint64_t> slots_;  ///< 0: free; no definition is 0, as its size is not
+  std::vector<std::uint64_t> differing_;
+};
+
+// --- Both together.
+
+/// What all of it comes to.
+struct NameCounts {
+  std::size_t undefined = 0;         ///< hashes that are needed, not weakly, and not defined
+  std::vector<ObjectId> candidates;  ///< objects that define, strongly, what another one does too; ascending, each once
+  /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
+  /// not for others.
+  bool ambiguous = false;
+  bool data_differs = false;
+};
+
+/// In parallel, in the calling arena.
+NameCounts count_names(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data);
+
+// Bytes. Most links are small: what the first block holds is the heap's, and no page of it is asked for in vain.
+constexpr std::size_t kBlocks[] = {std::size_t{32} << 10, std::size_t{512} << 10, 2 * kHugePage};
+
+constexpr std::uint64_t marker(ObjectId object) {
+  return (std::uint64_t{object.input} << 34 | std::uint64_t{object.object & 0x3fffffff} << 4) |
+         static_cast<std::uint64_t>(MentionKind::Marker);
+}
+
+struct Part {
+  KnownNames table;
+  DataTable data;
+  NameCounts result;
+};
+
+/// Strong definitions for which it is not known here whether two stay.
+bool ambiguous(std::uint64_t known) {
+  const bool strong = (known & kOneStrong) != 0;
+  const bool own_group = (known & kInOwnGroup) != 0;
+  return (known & kUncertain) != 0 ? strong || own_group : strong && own_group;
+}
+
+void count_partition(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data,
+                     std::size_t partition, Part& part) {
+  std::size_t mentions = 0;
+  for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
+  const auto defines = [&](const DataDefinitions* of_thread) { return !of_thread->in(partition).empty(); };
+  if (mentions == 0 && std::none_of(data.begin(), data.end(), defines)) return;
+  part.table.clear(mentions);
+  bool suspicious = false;
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId, std::uint64_t mention) { part.table.note(mention); });
+  for (const std::uint64_t known : part.table.slots()) {
+    constexpr std::uint64_t kAnyDefinition = kOneStrong | kInOwnGroup | kUncertain | kDefined;
+    part.result.undefined += (known & (kNeeded | kAnyDefinition)) == kNeeded ? 1 : 0;
+    part.result.ambiguous |= ambiguous(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
+    suspicious |= (known & kManyStrong) != 0;
+  }
+  part.result.data_differs |= !part.data.differing(data, partition, part.table).empty();
+  if (!suspicious) return;
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId object, std::uint64_t mention) {
+      const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+      if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.candidates.push_back(object);
+    });
+}
+
+constexpr int kFirstBit = kDataShift + 12;  // those below are the partition's, the size's and the memory's
+
+/// Of one name.
+bool alike(std::uint64_t a, std::uint64_t b) {
+  return ((a ^ b) & ~kDataPlace) == 0 &&
+         may_be_one(static_cast<DataPlace>(a & kDataPlace), static_cast<DataPlace>(b & kDataPlace));
+}
+
+NameCounter::NameCounter() : streams_(kPartitions), recent_(kFewRecent) {}
+
+void NameCounter::add_chunk(Stream& stream) {
+  const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
+  if (left_ < room) {
+    const std::size_t bytes = kBlocks[std::min(blocks_.size(), std::size(kBlocks) - 1)];
+    blocks_.push_back(make_pages(bytes));
+    if (blocks_.size() == 2) recent_.assign(kRecent, 0);
+    next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
+    left_ = bytes / sizeof(std::uint64_t);
+  }
+  stream.chunks.push_back(next_);
+  stream.next = next_;
+  stream.end = next_ + room;
+  next_ += room;
+  left_ -= room;
+}
+
+void NameCounter::add(ObjectId object, std::span<const std::uint64_t> mentions) {
+  const std::uint64_t mark = marker(object);
+  for (const std::uint64_t mention : mentions) {
+    // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
+    Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
+    if (stream.next == stream.end) add_chunk(stream);
+    *stream.next = mention;  // stays when `next` moves on
+    if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
+      std::uint64_t& recent = recent_[mention >> 12 & (recent_.size() - 1)];
+      stream.next += recent != mention ? 1 : 0;  // no branch: no one can foresee it
+      recent = mention;
+      continue;
+    }
+    if (stream.object != mark) {
+      stream.object = mark;
+      ++stream.markers;
+      *stream.next++ = mark;
+      if (stream.next == stream.end) add_chunk(stream);
+      *stream.next = mention;
+    }
+    ++stream.next;
+  }
+}
+
+std::size_t NameCounter::mentions(std::size_t partition) const {
+  const Stream& stream = streams_[partition];
+  const std::size_t before = stream.chunks.size() <= 1 ? 0 : kFirstChunk + (stream.chunks.size() - 2) * kChunk;
+  return before + stream.used() - stream.markers;
+}
+
+NameCounts count_names(std::span<const NameCounter* const> counters, std::span<const DataDefinitions* const> data) {
+  PerThread<Part> parts;
+  std::size_t in_one = 0;  // they are spread evenly
+  for (const NameCounter* counter : counters) in_one += counter->mentions(0);
+  constexpr std::size_t kFew = 128;
+  for_each_parallel(NameCounter::kPartitions, in_one < kFew ? NameCounter::kPartitions : 4,
+                    [&](std::size_t i) { count_partition(counters, data, i, parts.local()); });
+  NameCounts all;
+  parts.each([&](const Part& part) {
+    all.undefined += part.result.undefined;
+    all.ambiguous |= part.result.ambiguous;
+    all.data_differs |= part.result.data_differs;
+    all.candidates.insert(all.candidates.end(), part.result.candidates.begin(), part.result.candidates.end());
+  });
+  std::sort(all.candidates.begin(), all.candidates.end());
+  all.candidates.erase(std::unique(all.candidates.begin(), all.candidates.end()), all.candidates.end());
+  return all;
+}
+
+std::span<const std::uint64_t> DataTable::differing(std::span<const DataDefinitions* const> all, std::size_t partition,
+                                                    const KnownNames& names) {
+  std::size_t count = 0;
+  for (const DataDefinitions* part : all) count += part->in(partition).size();
+  differing_.clear();
+  if (count == 0) return differing_;
+  slots_.assign(std::bit_ceil(2 * count), 0);
+  for (const DataDefinitions* part : all)
+    for (const std::uint64_t definition : part->in(partition)) add(definition);
+  for (const std::uint64_t definition : slots_)
+    if (definition != 0 && (names.slot_of_data(definition) & kOneStrong) != 0) differing_.push_back(definition);
+  return differing_;
+}
+
+void DataTable::add(std::uint64_t definition) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = definition >> kFirstBit & mask;
+  while (slots_[at] != 0 && ((slots_[at] ^ definition) & kDataKey) != 0) at = (at + 1) & mask;
+  std::uint64_t& slot = slots_[at];
+  if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition);
+  if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
+}
 
 // --- Whether a name is thread-local for one object and not for another, which no linker takes: asked of all names, of
 // which hardly any is thread-local, so that the first bytes of the others are enough, four bytes each, until one is
 // met.
-
-namespace {
 
 /// What one thread has read.
 class NameStarts {
@@ -287,7 +626,7 @@ class PrefilterRun {
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects.edit()[o];
-      if (object.nested || !summarize_facts(object, SummaryOf::Everything, worker.summary)) return false;
+      if (object.nested || !summarize_facts(object, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
       drop_names(object);
     }

@@ -26,31 +26,6 @@
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
 // bytes are, to see whether a thread-local variable may have one of them.
 //
-// The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The
-// others have one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked
-// for sure, and no file of another kind, no option and no linker has a name like that: whatever the linker's rules, they are
-// defined, nothing is in their way, no member of an archive and no shared object is taken for them. Where a relocation that
-// may be refused meets such a name, it is known to be the output's own. Whatever is refused, other than duplicate
-// definitions, is judged anew on everything.
-//
-// COMDAT groups are read only where their signatures are at stake. A signature is where the group defines another name, and
-// where a relocation names a local symbol of the group from outside of it. Where the relocations of an object with groups
-// are not known, all groups are read.
-//
-// The same goes for members of archives, where no report says for which name each was taken. What is needed is looked for
-// in the indexes, in the members found and so on, by hashes alone and as if order did not matter. If a linker takes another
-// one all the same, or an index is not that of its members, everything is read. Where one member alone defines a name, an
-// object that needs the name needs the member, whichever of its names that is. So a name is made up for the member: its
-// index has it, it defines it, and each object that needs any of its names that are not at stake needs it. It is undefined
-// when an archive is searched if any of these is. Where it stays undefined, or a finding names a member, everything is read.
-// Names that are needed weakly are at stake.
-//
-// And for shared objects: of the names that one library alone defines, and that objects reach through a table or in data
-// (MachineTraits::indirect_relocations), it only matters whether an object needs the library.
-//
-// How far objects reach into data of others is noted with the relocations, and how large data is with the symbols. A name of
-// which one may be more than the other is at stake.
-//
 // Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
 // Objects that the hot reader gives up on are read by the other one, which alone words errors; those with device code are
 // read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes alone,
@@ -83,18 +58,6 @@ std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths,
 
 /// The same of what is linked; of it also facts of objects, which are decoded again where they matter.
 std::optional<Prefilter> prefilter_inputs(const LinkJob& job, unsigned jobs, bool count_undefined);
-
-/// Which names of a link command's objects are read.
-enum class NamesRead : std::uint8_t { AtStake, All };
-
-struct LinkInputs {
-  std::optional<std::vector<InputFacts>> inputs;  ///< as of scan() with ArchiveReading::Index; nothing: not read
-  NamesRead names = NamesRead::All;
-};
-
-/// The inputs of a link command: of its objects only the names that are at stake, where that suffices.
-/// `names_extractions`: it is to be known for which name each member is taken. Parallel, on the threads of the caller.
-LinkInputs scan_at_stake(const LinkJob& job, bool names_extractions);
 
 /// Can the prefilter be of use at all? Known before there is a job.
 bool prefilter_may_suffice(const LinkerTraits& linker);

@@ -68,7 +68,8 @@ struct OuterArchive {
 
 class ArchiveScan {
  public:
-  ArchiveScan(const std::string& path, const LtoPolicy& lto) : path_(path), lto_(lto) {}
+  ArchiveScan(const std::string& path, const LtoPolicy& lto, bool relocations)
+      : path_(path), lto_(lto), relocations_(relocations) {}
 
   InputFacts run(std::span<std::byte> bytes) {
     InputFacts facts;
@@ -100,7 +101,8 @@ class ArchiveScan {
     for (const ArchiveIndexEntry& entry : archive.index) {
       const auto member = std::lower_bound(archive.members.begin(), archive.members.end(), entry.header,
                                            [](const ArchiveMember& m, std::uint64_t at) { return m.header < at; });
-      facts.index.push_back({entry.symbol, object_of[static_cast<std::size_t>(member - archive.members.begin())]});
+      facts.index.push_back(
+          {entry.symbol, object_of[static_cast<std::size_t>(member - archive.members.begin())], entry.hash});
     }
   }
 
@@ -176,7 +178,7 @@ class ArchiveScan {
       switch (kind) {
         case FileKind::Elf: {
           ObjectImage image(bytes);
-          found.object = read_ordinary_object(image, origin);
+          found.object = read_ordinary_object(image, origin, relocations_);
           if (!found.object) found.object = read_object(ElfFile::open(origin, bytes), origin, lto_);
           break;
         }
@@ -279,13 +281,15 @@ class ArchiveScan {
 
   std::string path_;
   const LtoPolicy& lto_;
+  const bool relocations_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<OuterArchive>> archives_;  // by file
 };
 
 /// Facts of the archive at `path`, whose content is `bytes`. Never throws for what it finds in them.
-InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes, const LtoPolicy& lto) {
-  return ArchiveScan(path, lto).run(bytes);
+InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes, const LtoPolicy& lto,
+                        bool relocations = false) {
+  return ArchiveScan(path, lto, relocations).run(bytes);
 }
 
 /// An archive as its index and the headers of its members show it: ArchiveReading::Index.
@@ -294,29 +298,24 @@ class ArchiveIndexScan {
   ArchiveIndexScan(const std::string& path, int fd, std::uint64_t size, ReadBuffer& buffer)
       : path_(path), fd_(fd), size_(size), buffer_(buffer) {}
 
-  /// Nothing when the archive has to be read whole. `hashes`: null where the names of the index are kept.
-  std::optional<InputFacts> run(const LtoPolicy& lto, IndexHashes* hashes) {
+  /// Nothing when the archive has to be read whole.
+  std::optional<InputFacts> run(const LtoPolicy& lto) {
     ReadAhead ahead(size_, kMemberHeader + kLookedAt);
     ArchiveBytes bytes(fd_, size_, buffer_, ahead);
-    const SeeNames see = [&](std::string_view names) { hash_names(names, *hashes); };
-    ArchiveReader reader(bytes, hashes == nullptr ? nullptr : &see);
+    ArchiveReader reader(bytes);
     std::vector<ObjectFacts> objects;
     while (const ArchiveMember* member = reader.next())
       if (!look_at(*member, ahead, objects.emplace_back())) return {};
     Archive archive = reader.finish();
     const bool has_versions = archive.index_strings.find('@') != std::string::npos;  // "foo@@V1"
-    if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions || is_unusual_) return {};
+    if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions) return {};
     InputFacts facts;
     facts.path = path_;
     facts.kind = InputKind::Archive;
     facts.has_index = true;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
-    if (!(archive.index_seen ? take_runs(archive, *hashes) : take_index(archive, facts))) return {};
-    if (hashes != nullptr && !archive.index_seen) hash_index(facts, *hashes);
-    const auto is_indexed = [&](std::uint32_t m) {
-      return hashes != nullptr ? hashes->begins[m] != hashes->begins[m + 1] : !facts.entries_of(m).empty();
-    };
-    read_what_is_not_indexed(facts, lto, objects, is_indexed);
+    if (!take_index(archive, facts)) return {};
+    read_what_is_not_indexed(facts, lto, objects);
     facts.objects = ObjectList(std::move(objects));
     return facts;
   }
@@ -338,49 +337,10 @@ class ArchiveIndexScan {
       if (member == archive.members.size() || archive.members[member].header != entry.header) return false;
       if (is_unusual(std::string_view(archive.index_strings).substr(entry.symbol.offset, entry.symbol.size)))
         return false;
-      facts.index.push_back({entry.symbol, member});
+      facts.index.push_back({entry.symbol, member, entry.hash});
     }
     facts.index_strings = std::move(archive.index_strings);
     return true;
-  }
-
-  /// No more than there can be entries, each of an offset and a NUL at least: behind them may be any number of NULs.
-  void hash_names(std::string_view names, IndexHashes& hashes) {
-    const std::uint64_t most = size_ / (sizeof(std::uint32_t) + 1);
-    const char* const end = names.data() + names.size();
-    for (const char* name = names.data(); name != end && hashes.hashes.size() < most;) {
-      const NameHash hash = hash_name(name, end);
-      is_unusual_ |= hash.has_version || is_unusual({name, hash.length});
-      if (hash.has_version) return;
-      hashes.hashes.push_back(hash.hash & ~kMentionBits);
-      name += hash.length + 1;
-    }
-  }
-
-  /// As take_index().
-  static bool take_runs(const Archive& archive, IndexHashes& hashes) {
-    std::uint64_t entries = 0;
-    for (const ArchiveIndexRun& run : archive.runs) {
-      while (hashes.begins.size() < archive.members.size() && archive.members[hashes.begins.size()].header < run.header)
-        hashes.begins.push_back(static_cast<std::uint32_t>(entries));
-      if (hashes.begins.size() == archive.members.size()) return false;
-      if (archive.members[hashes.begins.size()].header != run.header) return false;
-      hashes.begins.push_back(static_cast<std::uint32_t>(entries));
-      entries += run.entries;
-    }
-    hashes.begins.resize(archive.members.size() + 1, static_cast<std::uint32_t>(entries));
-    hashes.hashes.resize(entries);
-    return true;
-  }
-
-  static void hash_index(InputFacts& facts, IndexHashes& hashes) {
-    hashes = {};
-    const char* const end = facts.index_strings.data() + facts.index_strings.size() + 1;
-    for (const IndexEntry& entry : facts.index)
-      hashes.hashes.push_back(hash_name(facts.index_name(entry).data(), end).hash & ~kMentionBits);
-    for (std::uint32_t m = 0; m <= facts.members; ++m)
-      hashes.begins.push_back(static_cast<std::uint32_t>(facts.first_entry_of(m)));
-    facts.index.clear();
   }
 
   /// False when it is not an object.
@@ -405,11 +365,9 @@ class ArchiveIndexScan {
   }
 
   /// Bytecode that `ar` does not know, and what defines nothing.
-  template <class IsIndexed>
-  static void read_what_is_not_indexed(InputFacts& facts, const LtoPolicy& lto, std::vector<ObjectFacts>& objects,
-                                       const IsIndexed& is_indexed) {
+  static void read_what_is_not_indexed(InputFacts& facts, const LtoPolicy& lto, std::vector<ObjectFacts>& objects) {
     for (std::uint32_t m = 0; m < objects.size(); ++m) {
-      if (is_indexed(m)) continue;
+      if (!facts.entries_of(m).empty()) continue;
       try {
         const Origin origin = objects[m].origin;
         objects[m] = read_object(ElfFile::open(origin), origin, lto);
@@ -425,7 +383,6 @@ class ArchiveIndexScan {
   const int fd_;
   const std::uint64_t size_;
   ReadBuffer& buffer_;
-  bool is_unusual_ = false;  ///< what hash_names() has seen
 };
 
 MemberKind kind_from(ObjectKind kind) {
@@ -542,10 +499,10 @@ InputKind input_kind(ObjectKind kind) {
 }
 
 InputFacts scan_loose(const std::string& path, FileDescriptor fd, std::uint64_t size, const LtoPolicy& lto,
-                      ReadBuffer& buffer) {
+                      bool relocations, ReadBuffer& buffer) {
   Origin origin{path, {}, path, 0, size};
   ObjectImage image(fd.get(), 0, size, buffer);
-  std::optional<ObjectFacts> object = read_ordinary_object(image, origin);
+  std::optional<ObjectFacts> object = read_ordinary_object(image, origin, relocations);
   if (!object) {
     const ElfFile file = ElfFile::open(origin, std::move(fd));
     origin.size = file.size();
@@ -620,12 +577,12 @@ void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& fac
   }
 }
 
-InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives, IndexHashes* hashes,
+InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives, bool relocations,
                     ReadBuffer& buffer) {
   std::uint64_t size = 0;
   FileDescriptor fd = open_for_reading(path.c_str(), &size);
   const FileKind kind = kind_of_open_file(path, fd);
-  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), size, lto, buffer);
+  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), size, lto, relocations, buffer);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
   if (kind == FileKind::Facts) return read_facts_file(path, nullptr, lto);
   if (kind == FileKind::Pack) {
@@ -636,11 +593,10 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   if (archives == ArchiveReading::Index)
-    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto, hashes))
+    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto))
       return *std::move(facts);
-  if (hashes != nullptr) *hashes = {};
   const MappedFile mapping(path);
-  return scan_archive(path, mapping.bytes(), lto);
+  return scan_archive(path, mapping.bytes(), lto, relocations);
 }
 
 /// Bytes of the files that are to be read; what is not there counts nothing.
@@ -692,7 +648,7 @@ static InputFacts scanned(const std::string& path, const Scan& scan) {
 
 InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
   ReadBuffer buffer;
-  return scanned(path, [&] { return scan_any(path, lto, archives, nullptr, buffer); });
+  return scanned(path, [&] { return scan_any(path, lto, archives, false, buffer); });
 }
 
 InputFacts scan_facts(const LinkInput& input, const LtoPolicy& lto) {
@@ -718,34 +674,6 @@ InputFacts scan_made(const LinkInput& input) {
   return facts;
 }
 
-namespace {
-
-/// ObjectSummary::defined, of the index. A name with a version is taken for one without, which a summary never has.
-std::uint64_t defined_in_index(const InputFacts& archive, std::uint32_t object) {
-  const char* const end = archive.index_strings.data() + archive.index_strings.size() + 1;
-  std::uint64_t sum = 0;
-  for (const IndexEntry& entry : archive.entries_of(object))
-    sum += hash_name(archive.index_name(entry).data(), end).hash & ~kMentionBits;
-  return sum;
-}
-
-}  // namespace
-
-std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs, std::span<const ObjectId> members) {
-  PerThread<MemberReader> archives;
-  std::vector<char> unlike(members.size());
-  for_each_parallel(members.size(), 1, [&](std::size_t i) {
-    const InputFacts& archive = inputs[members[i].input];
-    const ObjectSummary* summary =
-        archives.local().summarize(archive.objects[members[i].object].origin, SummaryOf::Everything);
-    unlike[i] = summary == nullptr || summary->defined != defined_in_index(archive, members[i].object) ? 1 : 0;
-  });
-  std::vector<ObjectId> found;
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (unlike[i] != 0) found.push_back(members[i]);
-  return found;
-}
-
 void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LinkJob& job, bool linked) {
   std::uint64_t size = 0;
   for (const ObjectId id : members) size += inputs[id.input].objects[id.object].origin.size;
@@ -757,7 +685,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
     ObjectFacts facts;
     const Origin origin = inputs[id.input].objects[id.object].origin;
     try {
-      facts = archives.local().read(origin, job.lto, {nullptr, linked});
+      facts = archives.local().read(origin, job.lto, linked);
     } catch (const InputError& error) {
       facts.origin = origin;
       facts.available = false;
@@ -769,8 +697,7 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
   for (auto& [id, error] : errors) inputs[id.input].errors.push_back(std::move(error));
 }
 
-std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives,
-                             std::vector<IndexHashes>* hashes) {
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives) {
   using Key = std::tuple<std::string_view, bool, bool>;
   std::map<Key, std::size_t> first;  // where each path is named first, as what
   const auto key = [&](std::size_t i) {
@@ -782,19 +709,17 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
     if (first.try_emplace(key(i), i).second) to_read.push_back(i);
 
   std::vector<InputFacts> facts(job.inputs.size());
-  if (hashes != nullptr) hashes->resize(job.inputs.size());
   with_threads(jobs, [&] {
     PerThread<ReadBuffer> buffers;
     for_each_file(to_read.size(), size_of(job.inputs, to_read), [&](std::size_t i) {
       const LinkInput& input = job.inputs[to_read[i]];
       InputFacts& found = facts[to_read[i]];
       const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
-      IndexHashes* const hashed = hashes == nullptr ? nullptr : &(*hashes)[to_read[i]];
       const std::string& path = input.facts.empty() ? input.path : input.facts;
       if (input.facts_size != 0 || input.facts_beside)
         found = scan_facts(input, job.lto);
       else if (!input.binary)
-        found = scanned(path, [&] { return scan_any(path, job.lto, reading, hashed, buffers.local()); });
+        found = scanned(path, [&] { return scan_any(path, job.lto, reading, job.scope.command, buffers.local()); });
       const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;
       if (input.binary || just_symbols) found = scan_made(input);
     });

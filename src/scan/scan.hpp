@@ -32,25 +32,14 @@ enum class ArchiveReading : std::uint8_t {
   Index,
 };
 
-/// An archive's index by hashes of its names, as in mentions (object_reader.hpp) without kMentionBits.
-struct IndexHashes {
-  std::vector<std::uint64_t> hashes;  ///< in the order of the members
-  std::vector<std::uint32_t> begins;  ///< into `hashes`, by member, then the end; empty: InputFacts::index has it
-};
-
 /// Opens members of archives that scan() left unopened. One that can't be read becomes an object without symbols, and
 /// an error of its input. `members`: each once, unopened; `linked`: their relocations will be asked for. Parallel.
 void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LinkJob& job, bool linked);
 
-/// Which of the unopened `members` may define other names than their archives' indexes say, which may be older: those
-/// that do, and those that only the slower reader understands. Nothing is kept of the others. Parallel.
-std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs, std::span<const ObjectId> members);
-
 /// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
 /// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on
-/// it. `hashes`: where not null, one for each input; those that ArchiveReading::Index makes have no InputFacts::index then.
-std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0, ArchiveReading archives = ArchiveReading::Whole,
-                             std::vector<IndexHashes>* hashes = nullptr);
+/// it. The relocations of objects that are read are noted for a link command (LinkScope::command).
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0, ArchiveReading archives = ArchiveReading::Whole);
 
 /// Facts of one file: object, shared object, executable or archive. `lto`: what is read of an object that holds code for
 /// link-time optimisation.

@@ -727,7 +727,6 @@ bool is_exported(const Symbol& symbol) {
 
 /// Was the library linked from the object? Everything that the object exports is in it.
 bool has_all_of(const std::unordered_set<std::string_view>& names, const ObjectFacts& object) {
-  if (object.lacks_exports) return false;  // no other file of the link has these
   std::size_t exported = 0;
   for (const Symbol& symbol : object.symbols) {
     if (!is_exported(symbol)) continue;

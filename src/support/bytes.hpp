@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace elfaudit {
 
@@ -88,5 +90,22 @@ inline Pages make_pages(std::size_t bytes) {
   if (huge) ::madvise(pages.get(), size, MADV_HUGEPAGE);
   return pages;
 }
+
+/// Of vectors that grow to millions.
+template <class T>
+struct PageAllocator {
+  using value_type = T;
+  PageAllocator() = default;
+  template <class U>
+  PageAllocator(const PageAllocator<U>&) {}  // NOLINT(google-explicit-constructor): as allocators are
+  T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
+    return reinterpret_cast<T*>(make_pages(count * sizeof(T)).release());
+  }
+  void deallocate(T* at, std::size_t) { std::free(at); }
+  bool operator==(const PageAllocator&) const = default;
+};
+template <class T>
+using PageVector = std::vector<T, PageAllocator<T>>;
 
 }  // namespace elfaudit

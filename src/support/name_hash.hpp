@@ -125,7 +125,7 @@ class NameEnd {
   std::array<char, name_hash_detail::kBlock> bytes_;
 };
 
-/// `end`: of the bytes that may be read; there is a NUL before it. Inlined: the hot readers call it for every name.
+/// `end`: of the bytes that may be read; the name ends there or at a NUL before it. Inlined: the hot readers call it for every name.
 [[gnu::always_inline]] inline NameHash hash_name(const char* name, const char* end) {
   using namespace name_hash_detail;
   std::uint64_t left = kFirst;  // two chains of multiplications, which run side by side
@@ -142,6 +142,14 @@ class NameEnd {
     return {mix(left ^ length, right ^ kThird), length, block.has_version()};
   };
   return NameEnd::is_near(at, end) ? with_last(NameBlock(NameEnd(at, end).block())) : with_last(NameBlock(at));
+}
+
+/// What tables of names keep of a hash; never 0, as its lowest bit is set.
+constexpr std::uint32_t table_hash(NameHash hash) { return static_cast<std::uint32_t>(hash.hash >> 32) | 1; }
+
+/// The same of a name without a NUL.
+inline std::uint32_t table_hash(std::string_view name) {
+  return table_hash(hash_name(name.data(), name.data() + name.size()));
 }
 
 namespace name_hash_detail {

@@ -40,7 +40,7 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
   ObjectSummary other;
   const bool linkonce =
       std::any_of(facts.groups.begin(), facts.groups.end(), [](const Group& g) { return g.linkonce; });
-  if (!hot || linkonce || !summarize_facts(facts, SummaryOf::Everything, other)) return;
+  if (!hot || linkonce || !summarize_facts(facts, other)) return;
   EXPECT_EQ(hot->mentions, other.mentions) << path;
   EXPECT_EQ(hot->thread_local_starts, other.thread_local_starts) << path;
   EXPECT_EQ(hot->has_device_code, other.has_device_code) << path;
@@ -52,19 +52,6 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
   EXPECT_EQ(wants->wanted_ends, other.wanted_ends) << path;
   EXPECT_TRUE(sound->mentions.empty()) << path;
   EXPECT_EQ(sound->has_device_code, other.has_device_code) << path;
-}
-
-/// Both readers say the same of an object of a link command, unless the hot one leaves it to the other. The hot one
-/// counts groups that are not COMDAT: an object with no other groups is not compared.
-inline void expect_same_stakes(const std::string& path, const ObjectFacts& facts) {
-  const std::optional<ObjectSummary> hot = summary_of(path, SummaryOf::Stakes);
-  ObjectSummary other;
-  if (!hot || !summarize_facts(facts, SummaryOf::Stakes, other) || (hot->rest.groups && facts.groups.empty())) return;
-  EXPECT_EQ(hot->mentions, other.mentions) << path;
-  EXPECT_EQ(hot->data, other.data) << path;
-  EXPECT_EQ(hot->rest.groups, other.rest.groups) << path;
-  EXPECT_EQ(hot->rest.exports, other.rest.exports) << path;
-  EXPECT_EQ(hot->rest.open_locals, other.rest.open_locals) << path;
 }
 
 /// The symbol's name as linkers spell it: "foo", "foo@V1", "foo@@V2".
@@ -136,20 +123,20 @@ inline void expect_no_other_relocations(const ObjectFacts& facts) {
 }
 
 /// No reference reaches farther than the first look at the object says. Vtables' first functions are left out there.
-inline void expect_foreseen_reaches(const ObjectFacts& facts, const ObjectSummary& summary) {
+inline void expect_foreseen_reaches(const ObjectFacts& facts) {
   std::vector<Reach> reaches;
   try {
     reaches = find_reaches(facts.origin);
   } catch (const InputError&) {  // a damaged table, which the hot reader doesn't need
   }
   for (const Reach& reach : reaches) {
+    const auto foreseen =
+        std::ranges::find_if(*facts.reach_ends, [&](const ReachEnd& end) { return end.symbol == reach.symbol; });
     const auto symbol = std::ranges::find(facts.symbols, reach.symbol, &Symbol::index);
     if (symbol == facts.symbols.end()) continue;
     const std::string name(facts.name(*symbol));
-    const std::uint64_t hash = hash_name(name.c_str(), name.c_str() + name.size() + 1).hash & ~kMentionBits;
-    const bool foreseen = std::ranges::any_of(
-        summary.reaches, [&](const DataExtent& one) { return one.name == hash && one.bytes >= reach.end; });
-    EXPECT_TRUE(foreseen || is_first_function(name.c_str(), reach.end)) << facts.origin.display() << " " << name;
+    const bool far_enough = foreseen != facts.reach_ends->end() && foreseen->end >= reach.end;
+    EXPECT_TRUE(far_enough || is_first_function(name.c_str(), reach.end)) << facts.origin.display() << " " << name;
   }
 }
 
@@ -160,40 +147,12 @@ inline bool expect_same_facts(const std::string& path) {
   ReadBuffer buffer;
   ObjectImage image(fd.get(), 0, size, buffer);
   const Origin origin{path, {}, path, 0, size};
-  const std::optional<ObjectFacts> raw = read_ordinary_object(image, origin, {nullptr, true});
+  const std::optional<ObjectFacts> raw = read_ordinary_object(image, origin, true);
   if (!raw) return false;
   EXPECT_EQ(describe(*raw), describe(read_object(ElfFile::open(origin), origin)));
   expect_no_other_relocations(*raw);
-  const auto summary = summary_of(path, SummaryOf::Stakes);
-  EXPECT_TRUE(!summary || summary->rest.relocations == raw->relocations) << path;
-  if (summary) expect_foreseen_reaches(*raw, *summary);
+  if (raw->reach_ends) expect_foreseen_reaches(*raw);
   return true;
-}
-
-/// Of an object read with some names, and of facts from which the others are left out, the same is left.
-inline void expect_same_when_left_out(const std::string& path, const ObjectFacts& facts) {
-  const std::optional<ObjectSummary> summary = summary_of(path, SummaryOf::Stakes);
-  if (!summary) return;
-  std::vector<std::uint64_t> some;
-  for (std::size_t i = 0; i < summary->mentions.size(); i += 2) some.push_back(summary->mentions[i] & ~kMentionBits);
-  const HashedNames names(some);
-  std::uint64_t size = 0;
-  const FileDescriptor fd = open_for_reading(path.c_str(), &size);
-  ReadBuffer buffer;
-  ObjectImage image(fd.get(), 0, size, buffer);
-  const std::optional<ObjectFacts> hot = read_ordinary_object(image, facts.origin, {&names});
-  const std::optional<ObjectFacts> few = read_ordinary_object(image, facts.origin, {&names, {}, false});
-  if (!hot || !few) return;
-  EXPECT_LE(few->groups.size(), hot->groups.size()) << path;
-  for (const Group& group : few->groups) {
-    const std::string signature(few->text(group.signature));
-    EXPECT_TRUE(names.contains(hash_name(signature.c_str(), signature.c_str() + signature.size() + 1).hash)) << path;
-  }
-  ObjectFacts kept = facts;
-  keep_only(names, kept);
-  EXPECT_EQ(hot->lacks_symbols, kept.lacks_symbols) << path;
-  EXPECT_EQ(hot->lacks_exports, kept.lacks_exports) << path;
-  EXPECT_EQ(describe_symbols(*hot), describe_symbols(kept)) << path;
 }
 
 /// The facts of a file that holds exactly one readable object.
@@ -204,8 +163,6 @@ inline ObjectFacts scan_object(const std::string& path) {
   if (facts.objects.empty()) return {};
   expect_same_summary(path, facts.objects.front());
   expect_same_facts(path);
-  expect_same_stakes(path, facts.objects.front());
-  expect_same_when_left_out(path, facts.objects.front());
   return std::move(facts.objects.front());
 }
 
@@ -214,7 +171,7 @@ inline Symbol symbol(const ObjectFacts& facts, std::string_view name) {
   for (const Symbol& s : facts.symbols)
     if (full_name(facts, s) == name) return s;
   ADD_FAILURE() << "no symbol " << name;
-  return {};
+  return Symbol();
 }
 
 inline bool has_symbol(const ObjectFacts& facts, std::string_view name) {

@@ -328,25 +328,6 @@ TEST(ScanArchive, CountsTheNamesOfAnIndexThatAreOnlySeen) {
   }
 }
 
-TEST(ScanArchive, HashesOfAnIndexAreNoMoreThanItsEntries) {
-  const test::TempDir dir;
-  constexpr std::size_t kMore = 1'000'000;  // NULs behind the names
-  ArchiveWriter lib;
-  const std::uint64_t header = 8 + 60 + (4 + 4 + 2 + kMore + 1) / 2 * 2;
-  lib.add("/", number(1, 4, true) + number(header, 4, true) + std::string("a\0", 2) + std::string(kMore, '\0'));
-  ASSERT_EQ(lib.add("a.o/", small_object("a")), header);
-  LinkJob job;
-  job.inputs.emplace_back().path = dir.write("lib.a", lib.bytes());
-  std::vector<IndexHashes> hashes;
-  const std::vector<InputFacts> facts = scan(job, 1, ArchiveReading::Index, &hashes);
-  EXPECT_TRUE(facts[0].errors.empty() && facts[0].index.empty() && facts[0].objects[0].unopened);
-  EXPECT_THAT(hashes[0].begins, ElementsAre(0, 1));
-  const std::string name = "a";
-  EXPECT_THAT(hashes[0].hashes,
-              ElementsAre(hash_name(name.c_str(), name.c_str() + name.size() + 1).hash & ~kMentionBits));
-  EXPECT_LE(hashes[0].hashes.capacity(), 2 * kMore / 5);
-}
-
 TEST(ScanArchive, ADamagedHeaderEndsTheArchiveWithAnError) {
   const test::TempDir dir;
   ArchiveWriter lib;

@@ -342,15 +342,20 @@ class SupplierSearch {
       for (std::string& name : spelled_as_local(i)) locals_[std::move(name)].push_back(i);
     std::set<std::string_view> names;
     for (const auto& [name, which] : locals_) names.insert(name);
-    std::size_t opened = 0;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        // A shared object that exports nothing of use is dropped by --as-needed.
-        const bool looked_at = resolution_.linked[i][o] || inputs_[i].kind == InputKind::SharedObject;
-        if (!looked_at || ++opened > kMostLookedInto) continue;
-        look_among_locals_of(inputs_[i].objects[o], names);
+    // A shared object that exports nothing of use is dropped by --as-needed.
+    std::vector<ObjectId> objects;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        if (resolution_.linked[i][o] || inputs_[i].kind == InputKind::SharedObject) objects.push_back({i, o});
+    objects.resize(std::min<std::size_t>(objects.size(), kMostLookedInto));
+    std::vector<std::vector<std::string_view>> kept(objects.size());
+    for_each_parallel(objects.size(), 1, [&](std::size_t n) {
+      try {
+        kept[n] = names_kept_local(object(objects[n]).origin, names);
+      } catch (const InputError&) {  // reported where it is read
       }
-    }
+    });
+    for (std::size_t n = 0; n < objects.size(); ++n) offer_locals(object(objects[n]), kept[n]);
   }
 
   static std::string static_fix(std::string_view name, const std::string& who) {
@@ -376,16 +381,13 @@ class SupplierSearch {
     return names;
   }
 
-  void look_among_locals_of(const ObjectFacts& object, const std::set<std::string_view>& names) {
+  void offer_locals(const ObjectFacts& object, const std::vector<std::string_view>& names) {
     const std::string who = object.origin.display();
-    try {
-      for (const std::string_view name : names_kept_local(object.origin, names))
-        for (const std::size_t i : locals_.find(name)->second)
-          offer(i, object.kind != ObjectKind::Relocatable
-                       ? not_exported(who + " has it, but does not export it", who)
-                       : Supplier{"static-elsewhere", who + " has one that is static", {}, static_fix(name, who)});
-    } catch (const InputError&) {
-    }
+    for (const std::string_view name : names)
+      for (const std::size_t i : locals_.find(name)->second)
+        offer(i, object.kind != ObjectKind::Relocatable
+                     ? not_exported(who + " has it, but does not export it", who)
+                     : Supplier{"static-elsewhere", who + " has one that is static", {}, static_fix(name, who)});
   }
 
   /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line

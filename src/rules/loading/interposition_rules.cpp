@@ -255,6 +255,8 @@ class LinkInterpositions {
     if (!job.scope.command || job.output != OutputKind::Executable) return {};
     std::vector<ObjectId> objects = linked_objects(evidence_.inputs, evidence_.resolution);
     std::erase_if(objects, [&](ObjectId id) { return is_of_system(evidence_.inputs[id.input].path); });
+    const auto may_be_replaced = [&](ObjectId id) { return evidence_.object(id).kind == ObjectKind::SharedObject; };
+    if (std::ranges::none_of(objects, may_be_replaced)) return {};
     for (const ObjectId id : objects)
       if (evidence_.object(id).kind == ObjectKind::Relocatable) collect(id);
     std::vector<Finding> findings;
