@@ -37,7 +37,8 @@ void LinkNames::add_members(std::span<const ObjectId> members) { number(members)
 
 template <class Name>
 void LinkNames::Batch::sort(std::size_t count, const Name& name) {
-  std::vector<Waiting> unsorted(count);
+  unsorted.resize(count);
+  begins = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     unsorted[i] = name(i);
     ++begins[(unsorted[i].hash >> kShardShift) + 1];
@@ -110,22 +111,34 @@ LinkNames::Waiting LinkNames::waiting_at(const ObjectFacts& object, std::uint32_
   return {known != 0 ? known : table_hash(object.text(text)), place, text};
 }
 
+/// Some at a time, whose names fit the cache until they have their numbers.
 void LinkNames::number(std::span<const ObjectId> objects) {
-  constexpr std::size_t kGrain = 8;  // objects
-  std::size_t names = 0;
-  for (const ObjectId id : objects) names += object(id).symbols.size() + object(id).groups.size();
+  constexpr std::size_t kNames = std::size_t{1} << 16;
   std::vector<Batch> batches(objects.size());
+  for (std::size_t begin = 0; begin < objects.size();) {
+    std::size_t names = 0;
+    std::size_t end = begin;
+    for (; end < objects.size() && names < kNames; ++end)
+      names += object(objects[end]).symbols.size() + object(objects[end]).groups.size();
+    number(objects.subspan(begin, end - begin), names, batches);
+    begin = end;
+  }
+  measure();
+}
+
+void LinkNames::number(std::span<const ObjectId> objects, std::size_t names, std::vector<Batch>& batches) {
+  constexpr std::size_t kGrain = 8;  // objects
+  const std::span<Batch> used = std::span(batches).first(objects.size());
   for_each_of(names, objects.size(), kGrain, [&](std::size_t i) {
     const ObjectFacts& facts = object(objects[i]);
     const std::size_t count = facts.symbols.size() + facts.groups.size();
     std::vector<std::uint32_t>& numbers = of_objects_[first_[objects[i].input] + objects[i].object];
     numbers.resize(count);
-    batches[i].strings = facts.strings.data();
-    batches[i].numbers = numbers.data();
-    batches[i].sort(count, [&](std::uint32_t place) { return waiting_at(facts, place); });
+    used[i].strings = facts.strings.data();
+    used[i].numbers = numbers.data();
+    used[i].sort(count, [&](std::uint32_t place) { return waiting_at(facts, place); });
   });
-  for_each_of(names, kShards, 1, [&](std::size_t s) { number_in(static_cast<std::uint32_t>(s), batches); });
-  measure();
+  for_each_of(names, kShards, 1, [&](std::size_t s) { number_in(static_cast<std::uint32_t>(s), used); });
 }
 
 void LinkNames::measure() {
@@ -135,8 +148,9 @@ void LinkNames::measure() {
 }
 
 void LinkNames::Shard::make_room(std::size_t coming) {
-  const std::size_t wanted = std::bit_ceil((names.size() + coming) * 5 / 4 + 1);  // one is free, where searches end
-  if (wanted <= slots.size()) return;
+  const std::size_t most = names.size() + coming;
+  if (most * 5 / 4 < slots.size()) return;  // some are free, where searches end
+  const std::size_t wanted = std::bit_ceil(most * 2);
   PageVector<Slot> old(wanted);
   old.swap(slots);
   for (const Slot& slot : old) {
@@ -193,9 +207,16 @@ void LinkNames::number_in(std::uint32_t which, std::span<const Batch> batches) {
     const bool known = slot.number != kAbsent && slot.hash == waiting.hash;
     return known ? &shard.names[slot.number / kShards] : nullptr;
   };
-  const auto ask_for_slot = [&](const Waiting& waiting) { __builtin_prefetch(&shard.slots[waiting.hash >> 1 & mask]); };
+  const bool offers = !shard.offers.empty();
+  const auto ask_for_slot = [&](const Waiting& waiting) {
+    __builtin_prefetch(&shard.slots[waiting.hash >> 1 & mask]);
+    if (offers) __builtin_prefetch(&shard.offer_slots[waiting.hash >> 1 & (shard.offer_slots.size() - 1)]);
+  };
   const auto ask_for_name = [&](const Waiting& waiting) {
-    if (const std::string_view* name = name_behind(waiting)) __builtin_prefetch(name);
+    if (const std::string_view* name = name_behind(waiting))
+      __builtin_prefetch(name);
+    else if (const std::uint32_t offer = shard.first_offer(waiting.hash); offer != kAbsent)
+      __builtin_prefetch(&shard.offers[offer]);
   };
   const auto ask_for_text = [&](const Cursor& at) {
     const std::string_view* name = name_behind(*at);

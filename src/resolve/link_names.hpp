@@ -110,6 +110,7 @@ class LinkNames {
     const char* strings = nullptr;     ///< the object's
     std::uint32_t* numbers = nullptr;  ///< by place
     std::vector<Waiting> waiting;
+    std::vector<Waiting> unsorted;
     std::array<std::uint32_t, kShards + 1> begins{};  ///< of each shard's
 
     /// `name(i)`: the Waiting that is number i.
@@ -126,6 +127,7 @@ class LinkNames {
   void list_offers();
   void list_offers_in(std::uint32_t shard, std::span<const std::vector<std::uint32_t>> hashes);
   void number(std::span<const ObjectId> objects);
+  void number(std::span<const ObjectId> objects, std::size_t names, std::vector<Batch>& batches);
   void number_in(std::uint32_t shard, std::span<const Batch> batches);
   std::uint32_t add_name(std::uint32_t shard, std::string_view name, std::uint32_t hash);
   void measure();

@@ -468,31 +468,42 @@ void LldLink::read(const Reading& reading) {
 void LldLink::read_all() {
   while (!readings_.empty()) {
     const std::size_t depth = readings_.size();
-    Reading& innermost = readings_.back();
-    const bool goes_on = step(innermost);
+    const bool goes_on = step(readings_.back());
     if (!goes_on) readings_.erase(readings_.begin() + static_cast<std::ptrdiff_t>(depth) - 1);
   }
 }
 
 /// Reads up to the next extraction, which puts its reading on top. False at the end of the file.
-bool LldLink::step(Reading& reading) {
-  constexpr std::uint32_t kAhead = 8;  // what is known of names lies anywhere in memory
-  const Reading now = reading;
+bool LldLink::step(const Reading& reading) {
+  const bool by_index = reading.kind == Reading::Kind::UnopenedMember || reading.kind == Reading::Kind::Index;
+  return by_index ? step_in_index(reading) : step_in_object(reading);
+}
+
+bool LldLink::step_in_index(Reading reading) {
   const std::size_t depth = readings_.size();
-  const InputFacts& input = inputs_[now.id.input];
-  const File file = this->file(now.id);
-  const bool by_member = now.kind == Reading::Kind::UnopenedMember;
-  const bool by_index = by_member || now.kind == Reading::Kind::Index;
-  const std::size_t count = by_index ? input.index.size() : input.objects[now.id.object].symbols.size();
-  for (std::uint32_t i = now.next; i < count; ++i) {
-    const bool lazy = by_member || now.kind == Reading::Kind::LazyObject;
-    if (lazy && out_.linked[now.id.input][now.id.object]) return false;
-    if (by_member && input.index[i].object != now.id.object) return false;
-    if (!by_index && i + kAhead < count) __builtin_prefetch(&table_[file.names[i + kAhead]]);
-    if (by_index)
-      read_index_entry(now.id.input, i);
-    else
-      read_symbol(now.kind, file, i);
+  const InputFacts& archive = inputs_[reading.id.input];
+  const bool one_member = reading.kind == Reading::Kind::UnopenedMember;
+  for (std::uint32_t i = reading.next; i < archive.index.size(); ++i) {
+    if (one_member && archive.index[i].object != reading.id.object) return false;
+    if (one_member && out_.linked[reading.id.input][reading.id.object]) return false;
+    read_index_entry(reading.id.input, i);
+    if (readings_.size() == depth) continue;
+    readings_[depth - 1].next = i + 1;
+    return true;
+  }
+  return false;
+}
+
+bool LldLink::step_in_object(Reading reading) {
+  constexpr std::uint32_t kAhead = 8;  // what is known of names lies anywhere in memory
+  const std::size_t depth = readings_.size();
+  const File file = this->file(reading.id);
+  const std::size_t count = file.facts.symbols.size();
+  for (std::uint32_t i = reading.next; i < count; ++i) {
+    const bool lazy = reading.kind == Reading::Kind::LazyObject;
+    if (lazy && out_.linked[reading.id.input][reading.id.object]) return false;
+    if (i + kAhead < count) __builtin_prefetch(&table_[file.names[i + kAhead]]);
+    read_symbol(reading.kind, file, i);
     if (readings_.size() == depth) continue;
     readings_[depth - 1].next = i + 1;
     return true;

@@ -88,7 +88,9 @@ class LldLink {
   void open_object(ObjectId id);
   void read(const Reading& reading);
   void read_all();
-  bool step(Reading& reading);
+  bool step(const Reading& reading);
+  bool step_in_index(Reading reading);
+  bool step_in_object(Reading reading);
   void read_index_entry(std::uint32_t input, std::uint32_t number);
   void read_symbol(Reading::Kind kind, const File& file, std::uint32_t number);
   void read_definition(const File& file, std::uint32_t number);

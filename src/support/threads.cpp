@@ -29,16 +29,16 @@ bool large_heaps = false;
 
 /// Asks for huge pages where the calling thread's heap will grow: what it gets next is taken from there. Each costs one
 /// fault where small ones cost 512.
-void ask_for_huge_pages(std::size_t blocks) {
+void ask_for_huge_pages() {
   constexpr std::size_t kBlock = std::size_t{30} << 20;
   if (!large_heaps) return;
-  std::vector<void*> taken(blocks);
-  for (void*& block : taken) {
+  std::array<void*, 2> blocks{};
+  for (void*& block : blocks) {
     block = std::malloc(kBlock);
     const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(block) + kHugePage - 1) & ~(kHugePage - 1);
     if (block != nullptr) ::madvise(reinterpret_cast<void*>(begin), kBlock - kHugePage, MADV_HUGEPAGE);
   }
-  for (void* const block : taken) std::free(block);
+  for (void* const block : blocks) std::free(block);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ void Threads::run(std::size_t count, std::size_t grain, const Work& work) {
 }
 
 void Threads::start() {
-  if (helpers_.empty()) ask_for_huge_pages(8);
+  if (helpers_.empty()) ask_for_huge_pages();
   try {
     while (helpers_.size() + 1 < width_)
       helpers_.emplace_back([this, slot = static_cast<unsigned>(helpers_.size() + 1)] { help(slot); });
@@ -119,7 +119,7 @@ Threads::Loop* Threads::open_loop() const {
 void Threads::help(unsigned slot) {
   current_threads = this;
   current_slot = slot;
-  ask_for_huge_pages(2);
+  ask_for_huge_pages();
   std::unique_lock lock(mutex_);
   for (;;) {
     Loop* loop = nullptr;

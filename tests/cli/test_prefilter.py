@@ -87,7 +87,7 @@ def test_random_objects(lab, seed, odd):
 
 
 def assert_same_link(lab, command):
-    """A link command's objects are read with the names that are at stake; with --undefined with all of them."""
+    """A link command's archives are opened by need; with --undefined they are read whole."""
     for options in ([], ["--format", "json"]):
         short = lab.audit("check", *options, "--", *shlex.split(command))
         full = lab.audit("check", "--undefined", *options, "--", *shlex.split(command))
@@ -109,7 +109,7 @@ def test_random_link_commands(lab, seed, odd, linker):
         assert_same_link(lab, f"{linker} start.o {objects} {rest}")
 
 
-def test_what_only_one_object_defines_is_left_out_of_a_link(lab):
+def test_two_names_among_thousands(lab):
     """5,000 such names; one that two define and one that nothing does are found among them."""
     bulk = "".join(f".globl {{0}}_{i}\n{{0}}_{i}: .quad {{1}}_{i}\n" for i in range(5000))
     for name, other in ("ab", "bc", "ca"):
@@ -124,7 +124,7 @@ def test_what_only_one_object_defines_is_left_out_of_a_link(lab):
     assert_same_link(lab, "ld.lld-19 start.o a.o c.o b.o")
 
 
-def test_an_undefined_local_where_no_name_is_at_stake(lab):
+def test_an_undefined_local(lab):
     """As LLVM's assembler leaves one; lld refuses it, GNU ld takes zero for it."""
     need("clang", "ld.lld-19")
     lab.write("open.s", ".globl own\nown: ret\n.data\n.local gone\n.quad gone\n")

@@ -116,6 +116,18 @@ def test_a_name_of_a_library_that_is_dropped(lab):
     assert answers(str(lab.path), command)[1] == (1, [("duplicate-definition", "twice")])
 
 
+@pytest.mark.parametrize("linker", PROGRAMS)
+def test_an_archive_without_members(lab, linker):
+    """As libpthread.a of glibc."""
+    need(PROGRAMS[linker])
+    lab.cc("start.o", ".globl _start\n_start: call foo\n", "as")
+    lab.ar("lib.a", lab.cc("foo.o", ".globl foo\nfoo: ret\n", "as"))
+    lab.ar("empty.a")
+    command = [PROGRAMS[linker], *"start.o empty.a lib.a -o out".split()]
+    assert disagreements(str(lab.path), command) == {}
+    assert answers(str(lab.path), command)[1] == (0, [])
+
+
 DEVICE = {
     "duplicate": ("__device__ int state; int main() { return 0; }", "__device__ int state = 1;"),
     "undefined": ("extern __device__ int state; __global__ void k() { state = 1; } int main() { return 0; }", "int other;"),
