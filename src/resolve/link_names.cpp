@@ -149,8 +149,8 @@ void LinkNames::measure() {
 
 void LinkNames::Shard::make_room(std::size_t coming) {
   const std::size_t most = names.size() + coming;
-  if (most * 5 / 4 < slots.size()) return;  // some are free, where searches end
-  const std::size_t wanted = std::bit_ceil(most * 2);
+  if (2 * most <= slots.size()) return;  // half of them are free, so that searches end soon
+  const std::size_t wanted = std::bit_ceil(2 * most);
   PageVector<Slot> old(wanted);
   old.swap(slots);
   for (const Slot& slot : old) {
@@ -171,29 +171,46 @@ std::size_t LinkNames::Shard::probe(std::string_view name, std::uint32_t hash) c
 }
 
 /// A place among the names that one shard takes from all batches.
-struct LinkNames::Cursor {
-  std::span<const Batch> batches;
-  std::uint32_t shard;
-  std::size_t batch = 0;
-  std::span<const Waiting> rest{};
+class LinkNames::Cursor {
+ public:
+  Cursor(std::span<const Batch> batches, std::uint32_t shard) : batches_(batches), shard_(shard) { find(); }
 
-  Cursor(std::span<const Batch> all, std::uint32_t which) : batches(all), shard(which) { find(); }
-  bool at_end() const { return rest.empty(); }
-  const Waiting& operator*() const { return rest.front(); }
-  void advance() {
-    rest = rest.subspan(1);
-    if (!rest.empty()) return;
-    ++batch;
-    find();
+  bool at_end() const { return rest_.empty(); }
+  const Batch& batch() const { return batches_.front(); }
+  const Waiting& take() {
+    const Waiting& taken = rest_.front();
+    rest_ = rest_.subspan(1);
+    if (rest_.empty()) {
+      batches_ = batches_.subspan(1);
+      find();
+    }
+    return taken;
   }
 
  private:
   void find() {
-    while (batch < batches.size() && (rest = batches[batch].of_shard(shard)).empty()) ++batch;
+    for (; !batches_.empty(); batches_ = batches_.subspan(1))
+      if (rest_ = batches_.front().of_shard(shard_); !rest_.empty()) return;
   }
+
+  std::span<const Batch> batches_;
+  std::uint32_t shard_;
+  std::span<const Waiting> rest_{};
 };
 
-/// Slots, names and their bytes lie anywhere in memory, so each is asked for some names before it is needed.
+// --- Slots, names and their bytes lie anywhere in memory, so each is asked for some names before it is needed.
+
+void LinkNames::Shard::ask_for_slots(std::uint32_t hash) const {
+  __builtin_prefetch(&slots[hash >> 1 & (slots.size() - 1)]);
+  if (!offers.empty()) __builtin_prefetch(&offer_slots[hash >> 1 & (offer_slots.size() - 1)]);
+}
+
+/// What the first slot shows; nullptr when it is free or another one's.
+const std::string_view* LinkNames::Shard::likely_name(std::uint32_t hash) const {
+  const Slot& slot = slots[hash >> 1 & (slots.size() - 1)];
+  return slot.number != kAbsent && slot.hash == hash ? &names[slot.number / kShards] : nullptr;
+}
+
 void LinkNames::number_in(std::uint32_t which, std::span<const Batch> batches) {
   constexpr std::size_t kAhead = 8;
   Shard& shard = shards_[which];
@@ -201,39 +218,21 @@ void LinkNames::number_in(std::uint32_t which, std::span<const Batch> batches) {
   for (const Batch& batch : batches) coming += batch.of_shard(which).size();
   if (coming == 0) return;
   shard.make_room(coming);
-  const std::size_t mask = shard.slots.size() - 1;
-  const auto name_behind = [&](const Waiting& waiting) -> const std::string_view* {
-    const Slot& slot = shard.slots[waiting.hash >> 1 & mask];
-    const bool known = slot.number != kAbsent && slot.hash == waiting.hash;
-    return known ? &shard.names[slot.number / kShards] : nullptr;
-  };
-  const bool offers = !shard.offers.empty();
-  const auto ask_for_slot = [&](const Waiting& waiting) {
-    __builtin_prefetch(&shard.slots[waiting.hash >> 1 & mask]);
-    if (offers) __builtin_prefetch(&shard.offer_slots[waiting.hash >> 1 & (shard.offer_slots.size() - 1)]);
-  };
-  const auto ask_for_name = [&](const Waiting& waiting) {
-    if (const std::string_view* name = name_behind(waiting))
-      __builtin_prefetch(name);
-    else if (const std::uint32_t offer = shard.first_offer(waiting.hash); offer != kAbsent)
-      __builtin_prefetch(&shard.offers[offer]);
-  };
-  const auto ask_for_text = [&](const Cursor& at) {
-    const std::string_view* name = name_behind(*at);
-    if (name == nullptr) return;
-    __builtin_prefetch(name->data());
-    __builtin_prefetch(batches[at.batch].strings + (*at).text.offset);
-  };
   Cursor slot(batches, which), name(batches, which), text(batches, which), next(batches, which);
   for (std::size_t i = 0; !next.at_end(); ++i) {
-    if (!slot.at_end()) ask_for_slot(*slot), slot.advance();
-    if (i >= kAhead && !name.at_end()) ask_for_name(*name), name.advance();
-    if (i >= 2 * kAhead && !text.at_end()) ask_for_text(text), text.advance();
+    if (!slot.at_end()) shard.ask_for_slots(slot.take().hash);
+    if (i >= kAhead && !name.at_end()) __builtin_prefetch(shard.likely_name(name.take().hash));
+    if (i >= 2 * kAhead && !text.at_end()) {
+      const char* const strings = text.batch().strings;
+      const Waiting& waiting = text.take();
+      __builtin_prefetch(strings + waiting.text.offset);
+      if (const std::string_view* known = shard.likely_name(waiting.hash)) __builtin_prefetch(known->data());
+    }
     if (i < 3 * kAhead && !slot.at_end()) continue;
-    const Batch& batch = batches[next.batch];
-    const std::string_view spelled(batch.strings + (*next).text.offset, (*next).text.size);
-    batch.numbers[(*next).place] = add_name(which, spelled, (*next).hash);
-    next.advance();
+    const Batch& batch = next.batch();
+    const Waiting& waiting = next.take();
+    const std::string_view spelled(batch.strings + waiting.text.offset, waiting.text.size);
+    batch.numbers[waiting.place] = add_name(which, spelled, waiting.hash);
   }
 }
 

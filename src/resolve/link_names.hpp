@@ -96,6 +96,8 @@ class LinkNames {
     std::size_t probe(std::string_view name, std::uint32_t hash) const;
     std::size_t probe_offers(std::uint32_t hash) const;
     std::uint32_t first_offer(std::uint32_t hash) const;
+    void ask_for_slots(std::uint32_t hash) const;
+    const std::string_view* likely_name(std::uint32_t hash) const;
   };
 
   /// A name that is to get its number.
@@ -121,7 +123,7 @@ class LinkNames {
     }
   };
 
-  struct Cursor;
+  class Cursor;
 
   static Waiting waiting_at(const ObjectFacts& object, std::uint32_t place);
   void list_offers();
