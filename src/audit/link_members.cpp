@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -174,11 +173,15 @@ bool LinkMembers::open_behind_indexes(Resolution& resolution) {
 bool LinkMembers::is_as_indexed(ObjectId id) const {
   const InputFacts& archive = inputs_[id.input];
   const ObjectFacts& object = archive.objects[id.object];
-  const auto is_entry = [&](const Symbol& symbol, const IndexEntry& entry) {
-    return symbol.version.empty() && object.name(symbol) == archive.index_name(entry);
-  };
-  return std::ranges::equal(object.symbols | std::views::filter(&Symbol::defined), archive.entries_of(id.object),
-                            is_entry);
+  const std::span<const IndexEntry> entries = archive.entries_of(id.object);
+  auto entry = entries.begin();
+  for (const Symbol& symbol : object.symbols) {
+    if (!symbol.defined()) continue;
+    if (entry == entries.end() || !symbol.version.empty() || object.name(symbol) != archive.index_name(*entry))
+      return false;
+    ++entry;
+  }
+  return entry == entries.end();
 }
 
 /// And those that only the slower reader understands, or none. Nothing is kept of the others.

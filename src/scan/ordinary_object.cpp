@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -249,8 +248,8 @@ class FactsReader : ObjectTables {
     std::ranges::sort(reach_ends_, [](const ReachEnd& a, const ReachEnd& b) {
       return std::pair(a.symbol, b.end) < std::pair(b.symbol, a.end);
     });
-    const auto rest = std::ranges::unique(reach_ends_, {}, &ReachEnd::symbol);
-    reach_ends_.erase(rest.begin(), rest.end());
+    const auto same = [](const ReachEnd& a, const ReachEnd& b) { return a.symbol == b.symbol; };
+    reach_ends_.erase(std::unique(reach_ends_.begin(), reach_ends_.end(), same), reach_ends_.end());
     return std::move(reach_ends_);
   }
 
@@ -307,13 +306,14 @@ bool MemberReader::is_as_indexed(const Origin& origin, std::span<const IndexEntr
   } catch (const InputError&) {
     return false;
   }
-  const auto defines = [](std::uint64_t mention) {
-    return is_definition(static_cast<MentionKind>(mention & kKindMask));
-  };
-  const auto is_indexed = [](std::uint64_t mention, const IndexEntry& entry) {
-    return table_hash({.hash = mention}) == entry.hash;  // of which the mention has what the table's hash keeps
-  };
-  return std::ranges::equal(summary_.mentions | std::views::filter(defines), entries, is_indexed);
+  auto entry = entries.begin();
+  for (const std::uint64_t mention : summary_.mentions) {
+    if (!is_definition(static_cast<MentionKind>(mention & kKindMask))) continue;
+    // Of the hash the mention has what the table's keeps.
+    if (entry == entries.end() || entry->hash != table_hash({.hash = mention})) return false;
+    ++entry;
+  }
+  return entry == entries.end();
 }
 
 }  // namespace elfaudit

@@ -223,7 +223,9 @@ const Registered kGccBytecode({"lto_object", Form::Binary,
                                  } catch (const InputError&) {
                                  }
                                  static_cast<void>(bitcode_section(sections));
-                                 static_cast<void>(object_of_bytecode(origin));
+                                 Origin code = origin;
+                                 code.bytecode = true;
+                                 static_cast<void>(ElfFile::open(code));
                                },
                                object_seeds()});
 
