@@ -25,15 +25,15 @@
 
 namespace elfaudit {
 
-// --- Most objects have no relocation that is asked for. That is seen without libelf, which costs more to open an object
-// with than all of its relocations do.
+// --- Most objects have no relocation and no local symbol that is asked for. That is seen without libelf, which costs more to
+// open an object with than all of its relocations do.
 
 namespace {
 
 /// Every function that returns bool: false leaves the object to the reader over libelf.
-class RelocationGlance : ObjectTables {
+class ObjectGlance : ObjectTables {
  public:
-  explicit RelocationGlance(ObjectImage& image) : ObjectTables(image) {}
+  explicit ObjectGlance(ObjectImage& image) : ObjectTables(image) {}
 
   /// Is it certain that nothing is asked for?
   bool rule_out(const RelocationQuestion& question) {
@@ -59,6 +59,19 @@ class RelocationGlance : ObjectTables {
                return entry.symbol() >= of_target_.size() || !of_target_[entry.symbol()];
              });
            });
+  }
+
+  /// Has no local symbol one of these names?
+  bool rule_out_names(const std::set<std::string_view>& names) {
+    if (!open() || strings_.has(SHF_COMPRESSED)) return false;
+    const std::byte* locals = image_.at(section(symbols_index_).offset(), first_global_ * sizeof(Elf64_Sym));
+    const std::byte* strings = image_.at(strings_.offset(), strings_.size());
+    if (locals == nullptr || !set_names(strings, 0, strings_.size())) return false;
+    for (std::uint64_t s = 1; s < first_global_; ++s) {
+      const RawSymbol local{locals + s * sizeof(Elf64_Sym)};
+      if (!names_.holds(local.name()) || (local.name() != 0 && names.contains(names_.at(local.name())))) return false;
+    }
+    return true;
   }
 
  private:
@@ -114,7 +127,7 @@ bool ruled_out(const Origin& origin, const RuleOut& rule_out) {
   thread_local ReadBuffer buffer;  // thousands of objects are asked, one after the other
   const FileDescriptor fd = open_for_reading(origin.file().c_str());
   ObjectImage image(fd.get(), origin.offset, origin.size, buffer);
-  return rule_out(RelocationGlance(image));
+  return rule_out(ObjectGlance(image));
 }
 
 }  // namespace
@@ -297,7 +310,7 @@ class LocalUseFinder {
 }  // namespace
 
 std::vector<LocalUse> find_local_uses(const Origin& origin, std::span<const std::uint32_t> targets, bool unallocated) {
-  if (!unallocated && ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out_locals(targets); }))
+  if (!unallocated && ruled_out(origin, [&](ObjectGlance glance) { return glance.rule_out_locals(targets); }))
     return {};
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
@@ -346,6 +359,7 @@ std::map<std::uint32_t, std::string> find_open_locals(const Origin& origin) {
 }
 
 std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
+  if (ruled_out(origin, [&](ObjectGlance glance) { return glance.rule_out_names(names); })) return {};
   std::vector<std::string_view> found;
   for_each_local(origin, [&](std::uint32_t, const GElf_Sym& entry, const auto& strings) {
     const int type = GELF_ST_TYPE(entry.st_info);
@@ -615,7 +629,7 @@ bool RelocationQuestion::may_ask_for(const RelocationKinds& kinds) const {
 }
 
 AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQuestion& question) {
-  if (ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out(question); })) return {};
+  if (ruled_out(origin, [&](ObjectGlance glance) { return glance.rule_out(question); })) return {};
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
   return AskedReader(sections, question).run();
