@@ -59,23 +59,15 @@ class FactsReader : ObjectTables {
     return true;
   }
 
-  /// ObjectFacts::strings: those of the symbols, then those of the sections.
   bool open_symbols() {
-    if (symbols_index_ == 0) {
-      out_.strings = names_of_sections_;
-      return first_group_ == 0;  // a group's signature is a symbol
-    }
+    if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
     if (!open_symbol_table() || strings_.has(SHF_COMPRESSED)) return false;
     const RawSection table = section(symbols_index_);
     first_read_ = 0;
     symbols_ = image_.at(table.offset(), table.size());
     const std::byte* strings = image_.at(strings_.offset(), strings_.size());
     if (symbols_ == nullptr || strings == nullptr || !set_names(strings, 0, strings_.size())) return false;
-    const bool shared = table.link() == names_index_;
-    section_names_at_ = shared ? 0 : strings_.size();
-    out_.strings.reserve(section_names_at_ + names_of_sections_.size());
-    out_.strings.append(std::string_view(names_.bytes, names_.size));
-    if (!shared) out_.strings.append(names_of_sections_);
+    shares_names_ = table.link() == names_index_;
     return true;
   }
 
@@ -152,24 +144,33 @@ class FactsReader : ObjectTables {
       return true;
     }
     out.placement = in == SHN_ABS ? Placement::Absolute : Placement::Common;
-    return in == SHN_ABS || (in == SHN_COMMON && out_.name(out) != "__gnu_lto_slim");
+    return in == SHN_ABS || (in == SHN_COMMON && std::strcmp(names_.at(entry.name()), "__gnu_lto_slim") != 0);
   }
 
-  /// Those that hold a definition or are in a group.
+  /// Those that hold a definition or are in a group. ObjectFacts::strings are those of the symbols, then the names of these.
   bool record_sections() {
-    out_.sections.reserve(static_cast<std::size_t>(std::count(place_.begin(), place_.end(), kUsed)));
+    std::size_t used = 0;
+    std::size_t bytes = names_.size;
+    for (std::uint64_t index = 0; index < count_; ++index) {
+      if (place_[index] != kUsed) continue;
+      ++used;
+      if (!shares_names_) bytes += name_of(section(index)).size() + 1;
+    }
+    out_.sections.reserve(used);
+    out_.strings.reserve(bytes);
+    out_.strings.append(names_.bytes, names_.size);
     for (std::uint64_t index = 0; index < count_; ++index) {
       if (place_[index] != kUsed) continue;
       place_[index] = static_cast<std::uint32_t>(out_.sections.size());
       const RawSection header = section(index);
       Section& out = out_.sections.emplace_back();
       out.index = static_cast<std::uint32_t>(index);
-      if (header.name() < names_of_sections_.size()) {
-        out.name = {static_cast<std::uint32_t>(section_names_at_ + header.name()),
-                    static_cast<std::uint32_t>(std::strlen(names_of_sections_.data() + header.name()))};
-      }
-      name_bytes_ += out.name.size;
+      const std::string_view name = name_of(header);
+      name_bytes_ += name.size();
       if (name_bytes_ > kMostNameBytes) return false;
+      const std::size_t at = shares_names_ ? header.name() : out_.strings.size();
+      out.name = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(name.size())};
+      if (!shares_names_) out_.strings.append(name).push_back('\0');
       if (!group_of_.empty()) out.group = group_of_[index];
       out.alloc = header.has(SHF_ALLOC);
       out.excluded = header.has(SHF_EXCLUDE);
@@ -179,6 +180,10 @@ class FactsReader : ObjectTables {
     for (Symbol& symbol : out_.symbols)
       if (symbol.section != kNone) symbol.section = place_[symbol.section];
     return true;
+  }
+
+  std::string_view name_of(RawSection header) const {
+    return header.name() < names_of_sections_.size() ? names_of_sections_.data() + header.name() : std::string_view();
   }
 
   /// Nothing is known where one of them can't be read so, or is of a type past what RelocationKinds can say.
@@ -201,8 +206,7 @@ class FactsReader : ObjectTables {
       return false;
     const RawSection from = section(place);
     const bool loaded = from.has(SHF_ALLOC);
-    const bool named = from.name() < names_of_sections_.size();
-    const std::string_view name = named ? names_of_sections_.data() + from.name() : "";
+    const std::string_view name = name_of(from);
     const bool may_cross = first_group_ != 0 && name != ".eh_frame" && (loaded || !name.starts_with(".debug"));
     if (!loaded && !may_cross) return true;
     const MachineTraits& machine = traits_of(Machine{machine_, true, false});
@@ -268,7 +272,7 @@ class FactsReader : ObjectTables {
   static constexpr std::uint32_t kUsed = kNone - 1;
 
   ObjectFacts& out_;
-  std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
+  bool shares_names_ = false;            ///< symbols and sections have one string table
   std::vector<std::uint32_t> group_of_;  ///< by section; empty without groups
   std::vector<std::uint32_t> place_;     ///< by section: kUnused, kUsed, then into ObjectFacts::sections
   std::uint64_t beyond_ = 0;             ///< bits of types from 64 on, of all relocations
