@@ -10,7 +10,7 @@
 //  4. Where something is reported as undefined, the names that each member defines are looked at. If they are not those of
 //     the index, which may be older, and the linker reads the members themselves, the rules are applied again.
 //  5. The other members are opened only for what is reported: where something is undefined, those of whose names in the
-//     index one is like it (scan/suppliers.cpp); where two archives define a name of which one is taken, to say so.
+//     index one is like it (locate/why/suppliers.cpp); where two archives define a name of which one is taken, to say so.
 
 #include <algorithm>
 #include <map>

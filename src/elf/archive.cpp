@@ -259,7 +259,8 @@ std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
     if (!members.at(header)) return no_member(i, header);
     total += end - name;
     if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
-    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, 0, header});
+    const Text symbol{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)};
+    archive.index.push_back({symbol, table_hash(strings.substr(name, end - name)), header});
   }
   archive.index_strings = strings;
   return {};

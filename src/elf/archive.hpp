@@ -73,7 +73,7 @@ struct ArchiveMember {
 
 struct ArchiveIndexEntry {
   Text symbol;               ///< in Archive::index_strings
-  std::uint32_t hash = 0;    ///< table_hash() of it; 0: not known
+  std::uint32_t hash = 0;    ///< table_hash() of it (support/name_hash.hpp)
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
