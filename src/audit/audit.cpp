@@ -24,6 +24,7 @@
 #include "scan/library_names.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
+#include "scan/spelling.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -269,7 +270,7 @@ void AuditRun::resolve_symbols() {
   judge_lost_members(made_.inputs, made_.resolution, made_.job);
 }
 
-/// What the linker has to say of the link besides duplicates and relocations.
+/// Finds what else the linker refuses or warns of: undefined names, references to discarded sections, --fatal-warnings.
 void AuditRun::judge() {
   made_.resolution.judgement = judgement_of(made_.job, made_.inputs);
   if (can_be_settled(made_.job)) settle_undefined();
@@ -502,12 +503,6 @@ std::vector<std::string_view> names_in(const std::vector<const Audit*>& links) {
   std::vector<Evidence> evidence;
   for (const Audit* link : links) evidence.push_back({link->job, link->inputs, link->resolution});
   return symbol_names(evidence);
-}
-
-/// "foo" of "foo@V1" and "foo@@V1".
-std::string_view without_version(std::string_view symbol) {
-  const std::size_t at = symbol.find('@', 1);
-  return at + 1 < symbol.size() ? symbol.substr(0, at) : symbol;
 }
 
 bool is_about(const Finding& finding, const std::string& symbol) {

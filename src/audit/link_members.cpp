@@ -9,8 +9,8 @@
 //     does so weakly. These members are all open before the rules are applied.
 //  4. Where something is reported as undefined, the names that each member defines are looked at. If they are not those of
 //     the index, which may be older, and the linker reads the members themselves, the rules are applied again.
-//  5. The other members are opened only for what is reported: where something is undefined, those of whose names in the
-//     index one is like it (locate/why/suppliers.cpp); where two archives define a name of which one is taken, to say so.
+//  5. The other members are opened only for a report. If a name is undefined: the members with a similar name in the index
+//     (locate/why/suppliers.cpp). If two archives define a name and the link takes one definition: the other members.
 
 #include <algorithm>
 #include <map>
@@ -184,7 +184,7 @@ bool LinkMembers::is_as_indexed(ObjectId id) const {
   return entry == entries.end();
 }
 
-/// And those that only the slower reader understands, or none. Nothing is kept of the others.
+/// Returns the members that define other names than the index says, and those that the hot reader gives up on.
 std::vector<ObjectId> LinkMembers::members_unlike_index(const std::vector<ObjectId>& members) const {
   PerThread<MemberReader> archives;
   std::vector<char> unlike(members.size());

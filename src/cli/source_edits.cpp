@@ -131,7 +131,8 @@ std::optional<std::string> git_status(const fs::path& file, const fs::path& top)
   if (head.empty()) return std::nullopt;
 
   std::error_code error;
-  std::string made = (fs::temp_directory_path(error) / "elfaudit-XXXXXX").string();  // mkdtemp() replaces the X's
+  // mkdtemp() replaces the last six characters.
+  std::string made = (fs::temp_directory_path(error) / ("elfaudit-" + std::string(6, 'X'))).string();
   if (error || ::mkdtemp(made.data()) == nullptr) return std::nullopt;
   const Temporary own(made);
   const Temporary references(made + "/refs");

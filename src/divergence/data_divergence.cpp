@@ -141,7 +141,7 @@ class DataCheck {
     }
   }
 
-  /// Names are asked once each: they lie anywhere in memory.
+  /// Reads the text of each name once: a text is rarely in the cache.
   bool has_size(const Definition& one) {
     const std::uint32_t row = rows_[one.name];
     if (row != kNone) return row != kNotCompared;
@@ -175,7 +175,7 @@ class DataCheck {
     return true;
   }
 
-  /// What is known of the name; null where that is `now` from now on.
+  /// Returns the definition seen before; null when there is none, and `now` is kept.
   Seen* known(std::uint32_t name, const Seen& now) {
     if (rows_[name] != kNone) return &seen_[rows_[name]];
     rows_[name] = static_cast<std::uint32_t>(seen_.size());

@@ -187,8 +187,8 @@ class GnuPieces {
   std::array<char, kPiece> piece_;
 };
 
-/// Count, that many header offsets, as many NUL-terminated names; all numbers big endian. The names, which are most of it,
-/// are read where they stay.
+/// Count, that many header offsets, as many NUL-terminated names; all numbers big endian. The names, which are most of the
+/// index, are read directly into Archive::index_strings.
 template <class Number>
 std::string read_gnu(ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, Archive& archive) {
   const auto count = ByteView(bytes.keep(offset, std::min(size, sizeof(Number))), ByteOrder::Big).read<Number>(0);
@@ -293,7 +293,10 @@ std::string read_archive_index(ArchiveBytes& bytes, std::uint64_t offset, std::u
                                Archive& archive) {
   std::string wrong = read_form(bytes, offset, size, form, archive);
   archive.has_index = wrong.empty();
-  if (!wrong.empty()) archive.index.clear();
+  if (!wrong.empty()) {
+    archive.index.clear();
+    archive.index_strings.clear();
+  }
   return wrong;
 }
 

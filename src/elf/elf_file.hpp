@@ -31,9 +31,9 @@ using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
 /// ELF header names are inside the image; everything else in it is still to be distrusted.
 class ElfFile {
  public:
-  /// Opens what `origin` names (origin_file.cpp). A whole file is read piece by piece as sections are asked for (ELF_C_READ:
-  /// libelf's cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
-  /// from memory, and so is what a linker makes of a binary file or of bytecode. Throws InputError.
+  /// Opens the image that `origin` names (origin_file.cpp). libelf reads the sections of a file when they are asked for
+  /// (ELF_C_READ, its cheapest way for big objects). It reads a member through a mapping of the archive; an entry of a
+  /// wheel, and the object made of a binary file or of bytecode, from memory. Throws InputError.
   static ElfFile open(const Origin& origin);
 
   /// Opens a file that is already open. Throws InputError that names `origin`.

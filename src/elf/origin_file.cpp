@@ -1,6 +1,6 @@
-// Opens what an origin names: a file, a part of one, or what a linker makes of a file that is no object by itself: a binary
-// file (-b binary), definitions alone (--just-symbols), code for link-time optimisation, an object that only a facts file is
-// left of.
+// Opens the ELF image that an origin names: a file, a member of an archive, an entry of a wheel, or an image that is made
+// here: of a binary file (-b binary), of the definitions of a file (--just-symbols), of code for link-time optimisation, or
+// of the outline in a facts file.
 
 #include <elf.h>
 
@@ -34,7 +34,7 @@ std::string symbol_stem(std::string path) {
   return "_binary_" + path;
 }
 
-/// Of no machine, so that it is linked with the objects of every one.
+/// An object with e_machine EM_NONE, which linkers accept beside the objects of any machine.
 struct Image {
   Elf64_Ehdr header{};
   std::array<Elf64_Shdr, 5> sections{};
@@ -130,8 +130,8 @@ void keep_just_symbols(Elf* elf) {
   }
 }
 
-/// What linkers take the code for that `origin` names. Throws InputError.
-Buffer object_of_bytecode(const Origin& origin) {
+/// Returns the object that linkers see in place of the bytecode that `origin` names. Throws InputError.
+Buffer object_of_code(const Origin& origin) {
   Origin file = origin;
   file.bytecode = false;
   ObjectBytes bytes;
@@ -148,7 +148,7 @@ Buffer object_of_bytecode(const Origin& origin) {
 ElfFile ElfFile::open(const Origin& origin) {
   if (const Outline* outline = outline_at_hand(origin)) return open(origin, object_of_outline(origin, outline->object));
   if (origin.binary) return open(origin, object_of_binary(origin.path));
-  if (origin.bytecode) return open(origin, object_of_bytecode(origin));
+  if (origin.bytecode) return open(origin, object_of_code(origin));
   if (origin.just_symbols) {
     ElfFile file = open(origin, open_for_reading(origin.path.c_str()));
     keep_just_symbols(file.get());

@@ -17,9 +17,9 @@
 
 namespace elfaudit {
 
-/// Of a relocatable object, which is open from memory: libelf (0.188) loses the copy that it makes of a file read piece by
-/// piece. Empty for one that holds next to nothing but data, which would let a small file claim a large one. Throws
-/// InputError.
+/// Returns the outline of a relocatable object; empty for an object that is nearly all data, since a small facts file could
+/// then claim a large object. `file` must be opened from memory: libelf (0.188) leaks memory when it reads a file section
+/// by section. Throws InputError.
 std::string outline_of(const Origin& origin, const ElfFile& file);
 
 /// The object that an outline was made of, with zeros where bytes were left out. Throws InputError that names `origin`.

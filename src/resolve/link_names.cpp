@@ -198,7 +198,7 @@ class LinkNames::Cursor {
   std::span<const Waiting> rest_{};
 };
 
-// --- Slots, names and their bytes lie anywhere in memory, so each is asked for some names before it is needed.
+// --- Slots, names and texts are rarely in the cache, so they are prefetched some names ahead.
 
 void LinkNames::Shard::ask_for_slots(std::uint32_t hash) const {
   __builtin_prefetch(&slots[hash >> 1 & (slots.size() - 1)]);

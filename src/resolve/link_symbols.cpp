@@ -3,16 +3,13 @@
 #include "resolve/link_symbols.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <initializer_list>
 #include <optional>
 #include <set>
 
 #include "resolve/linked_objects.hpp"
-#include "support/name_hash.hpp"
 #include "support/strings.hpp"
-#include "support/threads.hpp"
 #include "target/gpu_arch.hpp"
 #include "target/linker_traits.hpp"
 

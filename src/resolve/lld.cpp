@@ -495,7 +495,7 @@ bool LldLink::step_in_index(Reading reading) {
 }
 
 bool LldLink::step_in_object(Reading reading) {
-  constexpr std::uint32_t kAhead = 8;  // what is known of names lies anywhere in memory
+  constexpr std::uint32_t kAhead = 8;  // symbols: entries are rarely in the cache
   const std::size_t depth = readings_.size();
   const File file = this->file(reading.id);
   const std::size_t count = file.facts.symbols.size();

@@ -14,7 +14,6 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
-#include "support/threads.hpp"
 
 namespace elfaudit {
 
@@ -126,7 +125,7 @@ class LldLink {
   std::uint32_t entry_for(SymbolId at) { return entry_for(file(at.in), at.symbol); }
   void note_version(SymbolId at, const Symbol& symbol);
 
-  // What --fatal-warnings makes errors of (lld_warnings.cpp)
+  // What --fatal-warnings makes errors of (lld.cpp)
   void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
   void note_back_reference(std::uint32_t id, ObjectId member, SymbolId by);
   void find_back_references();

@@ -8,6 +8,7 @@
 #include "resolve/lld.hpp"
 #include "resolve/resolve.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
@@ -204,9 +204,7 @@ void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Fin
 //  * shared objects: libc.so and libgcc.a overlap in every link;
 //  * the same member of a second copy of an archive.
 
-std::string file_of(const ObjectFacts& object) {
-  return std::filesystem::path(object.origin.path).lexically_normal().string();
-}
+std::string file_of(const ObjectFacts& object) { return display_path(object.origin.path, {}); }
 
 /// Strong definitions of opened members that the link does not take. An archive may be named twice, in two ways.
 std::unordered_map<std::string_view, std::vector<SymbolId>> definitions_left_out(const Evidence& evidence) {

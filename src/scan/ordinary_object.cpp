@@ -95,10 +95,12 @@ class FactsReader : ObjectTables {
 
   /// Two groups of one name are one group: left to the other reader.
   bool signatures_differ() const {
-    std::vector<std::uint32_t> hashes(out_.groups.size());
-    std::ranges::transform(out_.groups, hashes.begin(), &Group::hash);
-    std::ranges::sort(hashes);
-    return std::ranges::adjacent_find(hashes) == hashes.end();
+    std::vector<std::pair<std::uint32_t, std::string_view>> signatures;  // texts are compared where hashes are equal
+    signatures.reserve(out_.groups.size());
+    for (const Group& group : out_.groups)
+      signatures.emplace_back(group.hash, std::string_view(names_.at(group.signature.offset), group.signature.size));
+    std::ranges::sort(signatures);
+    return std::ranges::adjacent_find(signatures) == signatures.end();
   }
 
   struct HashedText {
@@ -186,7 +188,7 @@ class FactsReader : ObjectTables {
     return header.name() < names_of_sections_.size() ? names_of_sections_.data() + header.name() : std::string_view();
   }
 
-  /// Nothing is known where one of them can't be read so, or is of a type past what RelocationKinds can say.
+  /// Leaves RelocationKinds unknown where a relocation can't be read raw, or has a type from 64 on.
   void note_relocations() {
     std::uint64_t end = 0;
     for (std::uint64_t index = 1; index < count_; ++index) {

@@ -63,9 +63,9 @@ def clang_tool(folder, compiler):
 
     without = [a for a in archives if not a.endswith("/libclangSema.a")]
     return [
-        row("L1", [str(tool)], archives, {"lld": 4, "mold": 5, "gold": 6, "ld.bfd": 10}, list(PEERS)),
+        row("L1", [str(tool)], archives, {"lld": 4, "mold": 6, "gold": 15, "ld.bfd": 30}, list(PEERS)),
         row("L1-missing", [str(tool)], without, {"lld": 1.2}, ["lld"]),
-        row("L1-duplicate", [str(tool), str(twin)], archives, {"lld": 1.5}, ["lld"]),
+        row("L1-duplicate", [str(tool), str(twin)], archives, {"lld": 3}, ["lld"]),
     ]
 
 
