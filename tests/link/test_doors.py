@@ -23,9 +23,8 @@ RULES = {
     "github": r"^::.*title=elfaudit%3A ([a-z-]+)::",
     "junit": r'<testcase classname="elfaudit\.([a-z-]+)"',
     "markdown": r"^\| (?:error|warning|note) \| .* \| ([a-z-]+) \|$",
-    "html": r'"rule":"([a-z-]+)"',
 }
-FORMATS = ("json", "sarif", "gitlab", *RULES)
+FORMATS = ("json", "html", "sarif", "gitlab", *RULES)
 LINKS = campaign(2)  # of each kind, for each linker
 SEED = campaign_seed(0)
 
@@ -43,6 +42,8 @@ def found(document):
 
 def rules_found(name, report):
     """The rule of each finding, as the format names it."""
+    if name == "html":  # the page's data
+        name, report = "json", report.split('<script id="data" type="application/json">')[1].split("</script>")[0]
     if name == "json":
         return sorted(rule for rule, _ in found(report))
     if name == "sarif":
