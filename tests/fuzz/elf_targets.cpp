@@ -95,8 +95,22 @@ void ask_all(const ObjectFacts& facts) {
   static_cast<void>(compile_traces(origin));
 }
 
-/// An object as the facts of a file, so that two can be compared.
+/// An object as the facts of a file, so that two can be compared. `strings` are packed first: which other strings a reader
+/// keeps there is its own affair.
 std::string written(ObjectFacts object) {
+  std::string packed;
+  const auto pack = [&](Text& text) {
+    const std::string_view name = std::string_view(object.strings).substr(text.offset, text.size);
+    text.offset = static_cast<std::uint32_t>(packed.size());
+    packed.append(name);
+  };
+  for (Symbol& symbol : object.symbols) {
+    pack(symbol.name);
+    pack(symbol.version);
+  }
+  for (Section& section : object.sections) pack(section.name);
+  for (Group& group : object.groups) pack(group.signature);
+  object.strings.assign(packed);
   InputFacts file;
   std::vector<ObjectFacts> all;
   all.push_back(std::move(object));
