@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "divergence/divergence.hpp"
+#include "locate/cause/cause.hpp"
 #include "locate/dwarf/debug_servers.hpp"
-#include "locate/why/cause.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"

@@ -10,7 +10,7 @@
 //  4. Where something is reported as undefined, the names that each member defines are looked at. If they are not those of
 //     the index, which may be older, and the linker reads the members themselves, the rules are applied again.
 //  5. The other members are opened only for a report. If a name is undefined: the members with a similar name in the index
-//     (locate/why/suppliers.cpp). If two archives define a name and the link takes one definition: the other members.
+//     (locate/providers/providers.cpp). If two archives define a name and the link takes one definition: the other members.
 
 #include <algorithm>
 #include <map>

@@ -26,7 +26,7 @@
 #include "facts/facts_file.hpp"
 #include "input/command_words.hpp"
 #include "locate/dwarf/debug_info.hpp"
-#include "locate/why/build_record.hpp"
+#include "locate/record/build_record.hpp"
 #include "package/packages.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "input/command_words.hpp"
-#include "locate/why/fix.hpp"
-#include "locate/why/project_files.hpp"
+#include "locate/fix/fix.hpp"
+#include "locate/record/project_files.hpp"
 #include "report/wording.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"

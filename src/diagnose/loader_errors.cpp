@@ -8,7 +8,7 @@
 #include <array>
 
 #include "diagnose/log_errors.hpp"
-#include "locate/why/cause.hpp"
+#include "locate/cause/cause.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 

@@ -20,7 +20,7 @@
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/library_search.hpp"
-#include "locate/why/cause.hpp"
+#include "locate/cause/cause.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {

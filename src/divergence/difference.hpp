@@ -11,8 +11,8 @@
 
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/finding.hpp"
-#include "locate/why/build_record.hpp"
-#include "locate/why/project_files.hpp"
+#include "locate/record/build_record.hpp"
+#include "locate/record/project_files.hpp"
 
 namespace elfaudit {
 

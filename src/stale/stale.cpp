@@ -32,7 +32,7 @@
 #include "input/build/build_plan.hpp"
 #include "input/build/depfile.hpp"
 #include "locate/dwarf/debug_info.hpp"
-#include "locate/why/build_record.hpp"
+#include "locate/record/build_record.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "locate/record/build_record.hpp"
 #include "locate/source/preprocessor.hpp"
-#include "locate/why/build_record.hpp"
 
 namespace {
 

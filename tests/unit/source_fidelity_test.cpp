@@ -7,9 +7,9 @@
 
 #include "input/build/compile_command.hpp"
 #include "input/build/depfile.hpp"
+#include "locate/record/build_record.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/source/preprocessor.hpp"
-#include "locate/why/build_record.hpp"
 #include "support/compile.hpp"
 
 namespace elfaudit::source {

@@ -1,5 +1,5 @@
-// What made a symbol a definition in more than one object, or left it without one, and what would fix it: by the
-// sources (cause.cpp, proof.cpp, reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp).
+// What made a symbol a definition in more than one object, or left it without one: by the sources (cause.cpp,
+// reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp). Each cause has its fixes.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,11 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
-#include "locate/why/build_record.hpp"
-#include "locate/why/fix.hpp"
-#include "locate/why/project_files.hpp"
+#include "locate/fix/fix.hpp"
+#include "locate/record/build_record.hpp"
+#include "locate/record/project_files.hpp"
 
 namespace elfaudit {
-
-// --- Edits are proven before they are offered: each unit is read again with the edited text, and what made the finding
-// must be gone from it.
-
-/// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
-/// of edits that fix nothing behind the others. `all_written`: of each finding's definitions.
-/// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
-void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
-           std::span<const InputFacts> inputs, const Project& project, FileContents& files);
 
 /// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `all_written`: those of the
 /// finding's definitions, in the order of its sites.

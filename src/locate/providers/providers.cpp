@@ -1,6 +1,6 @@
 // Libraries and objects that would define what a link is missing, on the host and on the device.
 
-#include "locate/why/suppliers.hpp"
+#include "locate/providers/providers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The causes, the surest first: one thing linked twice (an input, an archive's copy, a source), then what the sources
 // say about the definition in a header, then two definitions of two authors.
 
-#include "locate/why/cause.hpp"
+#include "locate/cause/cause.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <set>
 
 #include "elfaudit/error.hpp"
-#include "locate/why/fix.hpp"
+#include "locate/fix/fix.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"

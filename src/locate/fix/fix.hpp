@@ -1,17 +1,20 @@
-// The edits that fit a cause, a language and a standard. Only what follows from the cause is suggested.
+// The edits that fit a cause, a language and a standard, and the proof that they help. Only what follows from the cause
+// is suggested.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
+#include "locate/record/project_files.hpp"
 #include "locate/source/source.hpp"
-#include "locate/why/project_files.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -134,5 +137,14 @@ struct FixContext {
 };
 
 std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context);
+
+// --- Edits are proven before they are offered: each unit is read again with the edited text, and what made the finding
+// must be gone from it.
+
+/// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
+/// of edits that fix nothing behind the others. `all_written`: of each finding's definitions.
+/// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
+           std::span<const InputFacts> inputs, const Project& project, FileContents& files);
 
 }  // namespace elfaudit

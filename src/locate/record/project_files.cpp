@@ -1,7 +1,7 @@
 // Tells the reader's own files from installed and vendored ones; reads files once, and answers questions about their
 // lines.
 
-#include "locate/why/project_files.hpp"
+#include "locate/record/project_files.hpp"
 
 #include <algorithm>
 #include <array>

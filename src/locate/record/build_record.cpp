@@ -1,6 +1,6 @@
 // Finds an object's compile command and depfile, and the unit that both describe.
 
-#include "locate/why/build_record.hpp"
+#include "locate/record/build_record.hpp"
 
 #include <dwarf.h>
 
@@ -23,8 +23,8 @@
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
+#include "locate/record/project_files.hpp"
 #include "locate/source/lexer.hpp"
-#include "locate/why/project_files.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

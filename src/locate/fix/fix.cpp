@@ -1,6 +1,6 @@
 // Words and diffs for each cause.
 
-#include "locate/why/fix.hpp"
+#include "locate/fix/fix.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 // by one reading. In someone else's file a diff that holds is offered in words alone. A diff after which nothing defines
 // a variable gets the definition in one of the sources, if it is there that the reader then finds it.
 
-#include "locate/why/cause.hpp"
+#include "locate/fix/fix.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,8 +21,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "locate/why/build_record.hpp"
-#include "locate/why/fix.hpp"
+#include "locate/record/build_record.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"

@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "locate/cause/cause.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "locate/fix/fix.hpp"
+#include "locate/record/build_record.hpp"
+#include "locate/record/project_files.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/source/source.hpp"
-#include "locate/why/build_record.hpp"
-#include "locate/why/cause.hpp"
-#include "locate/why/fix.hpp"
-#include "locate/why/project_files.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"

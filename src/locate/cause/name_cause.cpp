@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "locate/why/cause.hpp"
+#include "locate/cause/cause.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -21,7 +21,7 @@ namespace elfaudit {
 namespace {
 
 constexpr auto kLibm = std::to_array<std::string_view>({
-#include "locate/why/libm_names.def"
+#include "locate/cause/libm_names.def"
 });
 
 /// GCC and clang, "-fsanitize=": the names that instrumented code calls.

@@ -1,7 +1,7 @@
 // Edits of a declaration as the reader of sources found it: a further specifier, a declaration in the place of a
 // definition, and the text of that definition for another file. Each is empty where what it needs is not clear.
 
-#include "locate/why/fix.hpp"
+#include "locate/fix/fix.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "locate/why/build_record.hpp"
+#include "locate/record/build_record.hpp"
 #include "support/limits.hpp"
 
 namespace elfaudit {

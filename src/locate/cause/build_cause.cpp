@@ -16,7 +16,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/build/build_plan.hpp"
-#include "locate/why/cause.hpp"
+#include "locate/cause/cause.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
