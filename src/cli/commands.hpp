@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "elfaudit/audit.hpp"
@@ -13,11 +14,28 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
 #include "elfaudit/report.hpp"
-#include "input/driver.hpp"
 
 namespace elfaudit {
 
-// --- What the commands print and write: whole, or they say that it is not.
+struct RunResult;  // facts/cache.hpp
+
+// --- What the commands print and write (output.cpp). Output is written whole, or an error says that it is not.
+
+/// Shows Progress (support/threads.hpp) on standard error after half a second, and erases it when destroyed. It is shown
+/// only on a terminal that can erase a line, if CI is not set, and if `wanted`. Reports are printed after its end.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted = true);
+
+ private:
+  std::jthread thread_;
+};
+
+/// The width of the terminal; 0 if the stream is not one, which means that lines are not wrapped.
+std::size_t columns_of_terminal(std::FILE* stream);
+
+/// --color: "auto" asks the terminal that `stream` is, and NO_COLOR.
+bool use_color(const std::string& choice, std::FILE* stream = stdout);
 
 /// Writes to standard output or standard error. Throws UsageError ("cannot write the list: ...") when not all of it
 /// could be written. `what`: "the list".
@@ -29,15 +47,15 @@ void write_to(const std::string& path, std::string_view text);
 /// One line on standard error, "elfaudit: TEXT", with nothing in it that a terminal or a CI system obeys.
 void complain(std::string_view text);
 
-/// Says what the system has failed to do, and which files became shorter while they were read. True when there is
-/// anything: the answer is not to be relied on.
-bool complain_of_faults();
-
 /// "libx.a(y.o): truncated"
 std::string message_of(const InputError& error);
 
-/// `files` with those that standard input names, one a line or each before a NUL, in the place of "-".
-std::vector<std::string> with_names_from_input(const std::vector<std::string>& files);
+/// Prints the errors and returns the exit code: 2 if there are any, else 0.
+int report_errors(const std::vector<InputError>& errors);
+
+/// Prints which calls of the system have failed, and which files became shorter while they were read. Returns true if
+/// there are any: the result is not reliable then.
+bool complain_of_faults();
 
 /// --config, --severity, --suppress, --never-read, --baseline and their like, as they were given.
 struct PolicyRequest {
@@ -89,15 +107,11 @@ struct Request {
   ClosureOptions closure;
 };
 
-/// What an audit of files does not need, this process gives up before it reads the first one: starting programs,
-/// connecting to others, writing anywhere but where the command line says. What hostile bytes might still make of it is
-/// bounded by the kernel then: from here on, in this thread and those that it starts, by Landlock
-/// (https://docs.kernel.org/userspace-api/landlock.html, Linux 5.13; connections from 6.7 on). `files` are written in
-/// their folders, where temporary files are made and renamed; `folders` with all below. Where the kernel can't do it,
-/// or one of them is not there, nothing is given up.
-void give_up_all_but(const std::vector<std::string>& files, const std::vector<std::string>& folders);
-
-/// Gives up what `request` does not need. For commands that read files only; others are left as they are.
+/// Gives up the rights that `request` does not need, before the first input is read: to start programs, to connect to
+/// other hosts, and to write anywhere but where the command line says. From here on the kernel bounds what hostile input
+/// can do, in this thread and in those that it starts (Landlock, https://docs.kernel.org/userspace-api/landlock.html,
+/// Linux 5.13; connections since 6.7). For commands that only read files; other requests keep all rights. Nothing is
+/// given up either if the kernel does not support it, or if a folder to write to is missing.
 void enter_sandbox(const Request& request);
 
 /// Sets two signals that the process may have inherited otherwise. While SIGCHLD is ignored, no child can be waited for.
@@ -115,29 +129,30 @@ int link_command(const Request& request);
 int rules_command(const Request& request);
 int index_command(const Request& request);
 
-/// What --format of check and link takes; the first one goes without saying.
+/// Audits the link command of `link`, with reports on standard error. Returns the exit code that check would have.
+int audit_link(const Request& request);
+
+/// Throws UsageError when a --format, --linker or --map-path can't be understood, when --enable names no rule, or when
+/// the file of --compile-commands can't be read.
+void check_audit_options(const Request& request);
+
+/// The values of --format of check and link; the first one is the default.
 std::vector<std::string> format_names();
 
 /// Is one of the reports in this format?
 bool asks_for(const Request& request, std::string_view format);
 
-/// --linker. Throws UsageError.
-std::optional<LinkerChoice> linker_of(const Request& request);
+/// Throws UsageError when a --format can't be understood.
+void check_formats(const Request& request);
 
-/// --source-root and --map-path. Throws UsageError.
-PathMap path_map(const Request& request);
-
-/// Throws UsageError when a --format or --linker can't be understood or an --enable names no rule.
-void check_audit_options(const Request& request);
-
-/// Is it a part of a build that is audited? See Policy::partial.
-bool is_partial(const Request& request);
-
-/// The reports that --format asks for, those without a file to `stream`; a null stream leaves these out. Returns what
-/// was written, by --format.
+/// Writes the reports that --format asks for, those without a file to `stream`; a null stream leaves these out. Returns
+/// the text of each report, in the order of --format.
 std::vector<std::optional<std::string>> write_reports(const Request& request, const Audit& audit, std::FILE* stream);
 
-/// --write-baseline. The exit code: nothing that was found counts then.
+/// Writes the reports of a cached run where write_reports() wrote them.
+void write_reports_again(const Request& request, const RunResult& result, std::FILE* stream);
+
+/// --write-baseline. Returns the exit code, which findings do not change.
 int write_baseline(const Request& request, const Audit& audit);
 
 /// --fix and --diff: applies for each finding its first edit that is proven and complete. A file is edited only when it
@@ -150,8 +165,5 @@ int write_baseline(const Request& request, const Audit& audit);
 /// nothing was edited for one of these two reasons.
 /// The findings stay: they are in the objects until these are built again.
 bool edit_sources(const Request& request, const Audit& audit);
-
-/// --color: "auto" asks the terminal that `stream` is, and NO_COLOR.
-bool use_color(const std::string& choice, std::FILE* stream = stdout);
 
 }  // namespace elfaudit

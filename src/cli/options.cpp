@@ -1,4 +1,4 @@
-// The options that several commands have, as CLI11 sees them.
+// The options that several commands have, as CLI11 sees them, and what their values mean.
 
 #include "cli/options.hpp"
 
@@ -8,6 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +20,8 @@
 #include "elfaudit/policy.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
+#include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
@@ -229,6 +235,61 @@ void add_build_options(CLI::App& command, Request& request) {
           "given several times")
       ->option_text("PROGRAM")
       ->allow_extra_args(false);
+}
+
+// --- Values of options and arguments.
+
+std::string read_standard_input() {
+  note_unknown_use();
+  std::string text;
+  char bytes[1 << 16];
+  for (;;) {
+    const std::size_t n = std::fread(bytes, 1, sizeof bytes, stdin);
+    if (n == 0) break;
+    text.append(bytes, n);
+    if (text.size() > limits::kLogBytes) throw InputError("-", "too large for standard input");
+  }
+  if (std::ferror(stdin) != 0) throw InputError("-", std::strerror(errno));
+  return text;
+}
+
+std::vector<std::string> with_names_from_input(const std::vector<std::string>& files) {
+  if (std::ranges::count(files, "-") > 1) throw UsageError("standard input (-) is named twice");
+  std::vector<std::string> out;
+  for (const std::string& file : files) {
+    if (file != "-") {
+      out.push_back(file);
+      continue;
+    }
+    const std::string text = read_standard_input();
+    const char end = text.find('\0') == std::string::npos ? '\n' : '\0';  // find -print0
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t stop = std::min(text.find(end, at), text.size());
+      if (stop != at) out.push_back(text.substr(at, stop - at));
+      at = stop + 1;
+    }
+  }
+  return out;
+}
+
+std::optional<LinkerChoice> linker_of(const Request& request) {
+  if (request.linker.empty()) return std::nullopt;
+  return parse_linker_choice(request.linker);
+}
+
+PathMap path_map(const Request& request) {
+  PathMap map{request.source_root, {}};
+  for (const std::string& spec : request.path_maps) {
+    const std::size_t equals = spec.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError(fmt::format("--map-path {}: expected FROM=TO", spec));
+    map.prefixes.push_back({spec.substr(0, equals), spec.substr(equals + 1)});
+  }
+  return map;
+}
+
+bool is_partial(const Request& request) {
+  return request.one_link || (!request.build.empty() && !request.files.empty());
 }
 
 // --- Those of a project's decisions, on the command line and in its file.

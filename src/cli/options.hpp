@@ -1,12 +1,14 @@
-// The options that several commands have.
+// The options that several commands have, and their values.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "elfaudit/policy.hpp"
+#include "input/driver.hpp"
 
 namespace CLI {
 class App;
@@ -49,6 +51,23 @@ void add_gpu_arch(CLI::App& command, Request& request);
 void add_closure_options(CLI::App& command, ClosureOptions& options);
 void add_python(CLI::App& command, Request& request);
 void add_build_options(CLI::App& command, Request& request);
+
+// --- Values of options and arguments.
+
+/// Everything on standard input. Throws InputError.
+std::string read_standard_input();
+
+/// `files` with "-" replaced by the names that standard input has, one a line or each before a NUL.
+std::vector<std::string> with_names_from_input(const std::vector<std::string>& files);
+
+/// --linker. Throws UsageError.
+std::optional<LinkerChoice> linker_of(const Request& request);
+
+/// --source-root and --map-path. Throws UsageError.
+PathMap path_map(const Request& request);
+
+/// True if only a part of a build is audited; see Policy::partial.
+bool is_partial(const Request& request);
 
 // --- The options by which a project says what it has decided, on the command line and in .elfaudit.toml.
 

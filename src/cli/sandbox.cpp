@@ -10,9 +10,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {
@@ -52,8 +56,8 @@ bool allow_file(int ruleset, const std::string& path) {
   return allow(ruleset, real.parent_path().string(), kWriteFile | kRemoveFile | kMakeReg);
 }
 
-}  // namespace
-
+/// Lets the process write in the folders of `files`, where temporary files are made and renamed, and anywhere below
+/// `folders`, and gives up all else. Gives up nothing if the kernel can't do it or if one of them is missing.
 void give_up_all_but(const std::vector<std::string>& files, const std::vector<std::string>& folders) {
   const long version = ::syscall(kCreateRuleset, nullptr, 0, kAskVersion);
   if (version < 1) return;
@@ -67,6 +71,33 @@ void give_up_all_but(const std::vector<std::string>& files, const std::vector<st
   for (const std::string& folder : folders)
     if (!allow(ruleset.get(), folder, kWriteFile | kRemoveFile | kMakeReg | kMakeDir)) return;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) ::syscall(kRestrictSelf, ruleset.get(), 0);
+}
+
+}  // namespace
+
+void enter_sandbox(const Request& request) {
+  // These ask drivers, compilers, git or servers.
+  if (request.no_sandbox || request.has_command || !request.build.empty() || request.audit.preprocess || request.fix ||
+      request.audit.debuginfod)
+    return;
+  std::vector<std::string> files, folders;
+  for (const std::string& spec : request.formats) {  // each command has formats of its own
+    const std::size_t equals = spec.find('=');
+    if (equals == std::string::npos) continue;
+    std::string path = spec.substr(equals + 1);
+    if (path.find('%') < path.rfind('/') + 1) return;  // its folder hangs on what is audited
+    files.push_back(std::move(path));
+  }
+  for (const std::string& file : {request.policy.write_baseline, request.facts})
+    if (!file.empty()) files.push_back(file);
+  for (const std::string& folder : {request.audit.cache, request.facts_folder}) {
+    if (folder.empty()) continue;
+    const FaultsCostNothing own;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);  // writing there says what is wrong
+    folders.push_back(folder);
+  }
+  give_up_all_but(files, folders);
 }
 
 }  // namespace elfaudit

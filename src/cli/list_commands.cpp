@@ -1,0 +1,128 @@
+// elfaudit list images|symbols|members|needs FILE..., elfaudit list closure FILE... and elfaudit rules [ID...]
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "elfaudit/closure.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/listing.hpp"
+#include "report/rule_help.hpp"
+#include "report/wording.hpp"
+#include "rules/rules.hpp"
+#include "support/strings.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+void print_list(std::string_view text) { print(text, "the list"); }
+
+bool wants_format(const Request& request, std::string_view format) {
+  return !request.formats.empty() && request.formats.back() == format;
+}
+
+std::vector<InputError> write_list(const Request& request, const ListOptions& options) {
+  Listing listing;
+  {
+    const ProgressLine line;
+    progress_stage("reading files");
+    listing = list(request.files, options);
+  }
+  wants_format(request, "json") ? json_listing(listing, print_list) : text_listing(listing, print_list);
+  return std::move(listing.errors);
+}
+
+/// Prints the rows of a file while other files are still being read.
+std::vector<InputError> write_rows(const Request& request, const ListOptions& options) {
+  const ProgressLine line(::isatty(::fileno(stdout)) == 0);
+  progress_stage("reading files");
+  std::vector<InputError> errors;
+  list_each(request.files, options, [&](const Listing& listing) {
+    jsonl_listing(listing, print_list);
+    errors.insert(errors.end(), listing.errors.begin(), listing.errors.end());
+  });
+  return errors;
+}
+
+/// `path` without slashes at its end: paths below --root are made by adding "/...", and the root itself may be "/".
+std::string without_slash(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+int list_command(const Request& request) {
+  if (request.has_command) throw UsageError("list takes files, not a link command");
+  enter_sandbox(request);
+  ListOptions options = request.list;
+  options.jobs = request.audit.jobs;
+  return report_errors(wants_format(request, "jsonl") ? write_rows(request, options) : write_list(request, options));
+}
+
+int closure_command(const Request& request) {
+  enter_sandbox(request);
+  ClosureOptions options = request.closure;
+  options.root = without_slash(options.root);
+  ClosureFinder finder(options);
+  std::vector<Closure> closures;
+  bool complete = true;
+  for (const std::string& file : request.files) {
+    try {
+      closures.push_back(finder.of(file));
+      report_errors(closures.back().errors);
+      complete = complete && closures.back().complete();
+    } catch (const InputError& error) {
+      complain(message_of(error));
+      complete = false;
+    }
+  }
+  print_list(wants_format(request, "json") ? json_closures(closures) : text_closures(closures));
+  return complete ? 0 : 2;
+}
+
+namespace {
+
+std::string severity_of(const Rule& rule) { return std::string(to_word(rule.severity)) + (rule.on ? "" : ", off"); }
+
+/// One line for each rule. On a terminal its summary is wrapped.
+std::string list_of_rules() {
+  const std::size_t columns = columns_of_terminal(stdout);
+  constexpr std::size_t kSeverity = 12;
+  std::size_t width = 0;
+  for (const Rule& rule : rule_table()) width = std::max(width, rule.id.size());
+  std::string out;
+  for (const Rule& rule : rule_table())
+    out += fmt::format("{:<{}}  {:<{}}  {}\n", rule.id, width, severity_of(rule), kSeverity,
+                       wrapped(rule.summary, width + kSeverity + 4, columns));
+  return out + "\n`elfaudit rules ID` explains a rule; --enable ID runs one that is off.\n";
+}
+
+std::string accounts_of(const std::vector<std::string>& ids, bool color) {
+  std::string out;
+  for (const std::string& id : ids) {
+    require_rule(id, "");
+    if (!out.empty()) out += "\n";
+    out += rule_account(rule(id), color);
+  }
+  return out;
+}
+
+}  // namespace
+
+int rules_command(const Request& request) {
+  if (request.has_command) throw UsageError("rules takes rule ids, not a link command");
+  const std::string text =
+      request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
+  print(text, "the rules");
+  return 0;
+}
+
+}  // namespace elfaudit
