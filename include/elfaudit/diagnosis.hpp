@@ -2,12 +2,15 @@
 // its commands are read as words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "elfaudit/audit.hpp"
 #include "elfaudit/finding.hpp"
 
 namespace elfaudit {
@@ -44,7 +47,8 @@ struct DiagnosedError {
   std::vector<LogSite> sites{};         ///< the definition that came first, then those rejected; or the references
   std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that names it
   std::uint32_t command_line = 0;       ///< line of the log with the command; 0: the log doesn't show it
-  std::optional<Finding> finding{};     ///< what the audit of that command's inputs finds about the symbol
+  std::optional<std::size_t> link{};    ///< into Diagnosis::links: the one that made it, as far as it was found
+  std::optional<Finding> finding{};     ///< what the audit of that link finds about it
   bool ran_here = true;                 ///< false: none of the command's relative paths exists here
   std::vector<std::string> searched{};  ///< the -I or -L folders of the command, resolved here
   std::vector<NearbyFile> nearby{};     ///< exact ones first, then the nearest
@@ -52,12 +56,19 @@ struct DiagnosedError {
   std::vector<std::string> notes{};     ///< what could not be done, and why
 };
 
-/// One link command with errors in the log, audited once for all of them.
+/// How the link that made an error was found: its command is in the log; the files or the target that the error names
+/// are those of a link of a build folder; or nothing but the files that the errors name is known of it.
+enum class LinkFoundBy : std::uint8_t { Command, Build, Files };
+
+/// One link with errors in the log, audited once for all of them.
 struct DiagnosedLink {
-  std::uint32_t command_line = 0;
+  LinkFoundBy found_by = LinkFoundBy::Command;
+  std::uint32_t command_line = 0;  ///< of the log; 0: the log doesn't show its command
   std::string output;
+  std::string build{};               ///< the build folder that it is of; empty: of none
   bool audited = false;              ///< some of its objects exist
   std::vector<std::string> notes{};  ///< why not, or which inputs were missing
+  std::vector<Finding> findings{};   ///< the audit's errors that the log does not show
 };
 
 struct Diagnosis {
@@ -71,9 +82,17 @@ struct Diagnosis {
 struct DiagnoseOptions {
   unsigned jobs = 0;     ///< threads; 0: as many as the machine has
   std::string folder{};  ///< the log's folder: relative paths may start here; empty: the working directory
+  std::string build{};   ///< the folder of the build that the log is of; empty: looked for
+  /// Paths of the machine that wrote the log, and what they are here: "/home/ci/x" and "/work/x".
+  std::vector<std::pair<std::string, std::string>> paths{};
+  /// When the log was written, in seconds since the epoch; 0: not known. What is newer has been built again since.
+  std::int64_t written_at = 0;
+  std::vector<Audit>* audits = nullptr;  ///< gets the audits of the links, which are dropped otherwise
 };
 
-/// Any text is a log. Opens objects that it names where they exist, and lists folders near the -I and -L folders.
+/// Any text is a log, but an empty one: throws UsageError for one without a word, or with bytes that no text has. Audits
+/// the links that it is about where their objects exist, and lists folders near the -I and -L folders. Changes the working
+/// directory meanwhile: no other thread may run.
 Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options = {});
 
 /// The same from a file. Throws InputError when it can't be read or is over 256 MiB.

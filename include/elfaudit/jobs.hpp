@@ -45,6 +45,11 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {},
                          const MayRun& may_ask = {});
 
+/// The same of a command that a log shows. A log may come from anyone: no program that it names is started, and none is
+/// given a word of it. What a driver adds to the line is known from the system's own compiler of that name, in /usr/bin,
+/// which is asked with a few options that name no file; where there is none, the words are all that is known.
+LinkJob job_from_log_command(const std::vector<std::string>& argv);
+
 /// --arch: the architectures of the device link, instead of the command's ("sm_90a", "compute_90"). An empty list
 /// changes nothing. Throws UsageError for a name that is not an architecture.
 void choose_device_archs(LinkJob& job, const std::vector<std::string>& names);

@@ -249,6 +249,7 @@ class LogError:
     command_line: Optional[int] = None
     sites: List[LogSite] = field(default_factory=list)
     chain: List[Step] = field(default_factory=list)
+    link: Optional[int] = None
     finding: Optional[Finding] = None
     searched: List[str] = field(default_factory=list)
     nearby: List[Nearby] = field(default_factory=list)
@@ -258,10 +259,13 @@ class LogError:
 
 @dataclass(frozen=True)
 class LogLink:
-    command_line: int
     audited: bool
+    command_line: Optional[int] = None
     output: Optional[str] = None
     notes: List[str] = field(default_factory=list)
+    found_by: str = "command"
+    build: Optional[str] = None
+    findings: List[Finding] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

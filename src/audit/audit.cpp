@@ -515,7 +515,7 @@ bool is_about(const Finding& finding, const std::string& symbol) {
 std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view spelling) {
   const std::vector<const Audit*> links = links_of(audit);
   std::vector<SymbolReport> reports;
-  for (const std::string& name : names_spelled(names_in(links), without_version(spelling)))
+  for (const std::string& name : names_spelled(names_in(links), spelling))
     for (const Audit* link : links) {
       SymbolReport report = explain(*link, name);
       if (report.symbol.empty()) continue;

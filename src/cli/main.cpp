@@ -215,19 +215,28 @@ void add_diagnose(CLI::App& app, Request& request) {
       ->required()
       ->expected(1)
       ->option_text("LOG");
+  diagnose
+      ->add_option("-p,--build", request.build,
+                   "the folder of the Ninja or CMake build that the log is of; without it, one at or below the log's "
+                   "folder")
+      ->check(CLI::ExistingDirectory)
+      ->option_text("DIR");
   add_jobs(*diagnose, request);
   below("Report", *diagnose, [&] {
     add_format(*diagnose, request, {"text", "json", "github"});
     add_color(*diagnose, request);
     add_path_options(*diagnose, request);
   });
+  below("Edits", *diagnose, [&] { add_edit_options(*diagnose, request); });
   diagnose->footer(
       "Examples:\n"
       "  elfaudit diagnose build.log\n"
+      "  elfaudit diagnose --fix build.log\n"
+      "  elfaudit diagnose --map-path /home/ci/project=. ci.log\n"
       "  pip install -v . 2>&1 | tee build.log | elfaudit diagnose -\n"
       "\n"
-      "No program that the log names is run. Objects that it names are audited if they\n"
-      "still exist.\n"
+      "No program that the log names is run. The links that failed are audited if their\n"
+      "objects still exist.\n"
       "Exit code: 0 no error in the log, 1 errors, 2 the log can't be read.");
   diagnose->callback([&request] { request.run = diagnose_command; });
 }
@@ -417,7 +426,8 @@ int run(int given_words, char** given) {
     return 2;
   }
   CLI::App& command = *app.get_subcommands().front();
-  if (request.run == check_command || request.run == link_command) start_noting();
+  const bool edits = request.fix || request.diff;
+  if (request.run == check_command || request.run == link_command || edits) start_noting();
   if (request.run != diagnose_command && request.run != rules_command)
     request.files = with_names_from_input(request.files);
   if (command.get_option_no_throw("--config") != nullptr) {

@@ -136,7 +136,10 @@ void add_path_options(CLI::App& command, Request& request) {
       ->option_text("DIR");
   command
       .add_option("--map-path", request.path_maps,
-                  "show source paths that begin with FROM as if they began with TO; may be given several times")
+                  command.get_name() == "diagnose"
+                      ? "read and show paths that begin with FROM as if they began with TO: those of the machine that "
+                        "wrote the log; may be given several times"
+                      : "show source paths that begin with FROM as if they began with TO; may be given several times")
       ->option_text("FROM=TO")
       ->allow_extra_args(false);
 }

@@ -796,6 +796,4 @@ BuildLog read_build_log(std::string_view text) {
   return log;
 }
 
-BuildLog read_build_log_file(const std::string& path) { return read_build_log(read_named(path, limits::kLogBytes)); }
-
 }  // namespace elfaudit

@@ -141,7 +141,4 @@ struct BuildLog {
 /// Any text is a log; one without commands and errors gives an empty result.
 BuildLog read_build_log(std::string_view text);
 
-/// Throws InputError when the file can't be read or is over 256 MiB.
-BuildLog read_build_log_file(const std::string& path);
-
 }  // namespace elfaudit

@@ -1,10 +1,10 @@
-// The diagnose command: errors that repeat are left out, the log's commands become link jobs, and the same audit
-// explains the log's errors.
+// The diagnose command: errors that repeat are left out, the links that made the rest are found and audited as `check`
+// audits them, and each error is shown as the finding that says the same.
 
 #include "diagnose/diagnose.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "diagnose/build_log.hpp"
@@ -23,217 +24,15 @@
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/symbol_report.hpp"
+#include "input/build/build_plan.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/build/gpu_flags.hpp"
-#include "input/command_words.hpp"
-#include "input/driver.hpp"
-#include "input/ld_options.hpp"
-#include "input/link_line.hpp"
-#include "input/nvcc.hpp"
 #include "rules/rules.hpp"
+#include "scan/spelling.hpp"
 #include "support/file.hpp"
-#include "support/path.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "support/tables.hpp"
-
-namespace elfaudit {
-
-// --- A link command that a log shows -> LinkJob. A log may come from anyone and from any machine: its programs are
-// not started, not even to ask them what they would link, and a file of further words is read only below the folder
-// that the command ran in.
-
-namespace {
-
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
-
-constexpr std::size_t kMostWords = std::size_t{1} << 20;
-constexpr int kDeepest = 16;
-constexpr std::size_t kMostNotes = 100;
-
-/// Is the file in that folder or below it, links followed?
-bool is_below(const std::string& path, const std::string& folder) {
-  std::error_code error;
-  const fs::path file = fs::canonical(path, error);
-  if (error) return false;
-  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
-  if (error) return false;
-  const fs::path relative = file.lexically_relative(root);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
-/// Puts the words of `@FILE`, and of nvcc's and nvlink's --options-file, in their place.
-class ResponseWords {
- public:
-  ResponseWords(std::string folder, bool nvidia) : folder_(std::move(folder)), nvidia_(nvidia) {}
-
-  Words expand(const Words& words) {
-    add(words, 0);
-    return std::move(out_);
-  }
-  Words notes() { return std::move(notes_); }
-
- private:
-  void add(const Words& words, int depth) {
-    for (std::size_t i = 0; i < words.size() && out_.size() < kMostWords; ++i) {
-      if (words[i].size() > 1 && words[i].front() == '@') {
-        add_file(words[i].substr(1), depth);
-      } else if (const auto files = nvidia_ ? option_files(words, i) : std::nullopt) {
-        for (const std::string& file : *files) add_file(file, depth);
-      } else {
-        out_.push_back(words[i]);
-      }
-    }
-  }
-
-  /// "-optf a,b", "--options-file=a"; moves on to the value when it is a word of its own.
-  static std::optional<Words> option_files(const Words& words, std::size_t& i) {
-    const std::string& word = words[i];
-    const std::string name = word.substr(0, word.find('='));
-    if (name != "-optf" && name != "--optf" && name != "-options-file" && name != "--options-file") return std::nullopt;
-    if (name.size() != word.size()) return nv_list(std::string_view(word).substr(name.size() + 1));
-    return i + 1 < words.size() ? nv_list(words[++i]) : Words{};
-  }
-
-  void add_file(const std::string& name, int depth) {
-    const std::string path = in_folder(folder_, name);
-    const bool may_be_read = depth < kDeepest && is_below(path, folder_);
-    const std::optional<std::string> text = may_be_read ? budget_.read(path) : std::nullopt;
-    if (text) return add(split_response(*text), depth + 1);
-    if (notes_.size() == kMostNotes) return;
-    notes_.push_back(fmt::format(
-        "@{} was not read: {}", name,
-        budget_.beyond() != nullptr ? budget_.beyond() : "not found below the folder that the command ran in"));
-  }
-
-  std::string folder_;
-  bool nvidia_;
-  ResponseBudget budget_;
-  Words out_;
-  Words notes_;
-};
-
-bool names_a_path(OptionEffect effect) {
-  return effect == OptionEffect::LibraryPath || effect == OptionEffect::Script ||
-         effect == OptionEffect::DefaultScript || effect == OptionEffect::JustSymbols ||
-         effect == OptionEffect::ReadsFile || effect == OptionEffect::VersionFile ||
-         effect == OptionEffect::DynamicList || effect == OptionEffect::Sysroot;
-}
-
-/// "=/lib" and "$SYSROOT/lib" are below the sysroot, not below the folder.
-std::string seen_from(const std::string& folder, const std::string& path) {
-  return path.starts_with('=') || path.starts_with('$') ? path : in_folder(folder, path);
-}
-
-std::string respelled(const LineItem& item, const std::string& value) {
-  if (item.name.size() == 1) return "-" + item.name + value;
-  return "--" + item.name + (item.has_value ? "=" + value : "");
-}
-
-/// A linker's words with every path seen from `folder`.
-Words linker_words_from(const std::string& folder, const Words& words) {
-  Words out;
-  for (const LineItem& item : tokenize_link_line(words)) {
-    if (item.kind == LineItem::Kind::Input)
-      out.push_back(in_folder(folder, item.value));
-    else if (item.kind == LineItem::Kind::Unknown)
-      out.push_back(item.spelled);
-    else
-      out.push_back(respelled(item, names_a_path(item.effect) ? seen_from(folder, item.value) : item.value));
-  }
-  return out;
-}
-
-std::map<std::string, std::string> sources_from(const std::string& folder,
-                                                const std::map<std::string, std::string>& not_built) {
-  std::map<std::string, std::string> out;
-  for (const auto& [object, source] : not_built) out.emplace(in_folder(folder, object), in_folder(folder, source));
-  return out;
-}
-
-Words library_dirs(const Words& linker_words) {
-  Words dirs;
-  for (const LineItem& item : tokenize_link_line(linker_words))
-    if (item.effect == OptionEffect::LibraryPath) dirs.push_back(item.value);
-  return dirs;
-}
-
-LinkLine line_of(const Command& command) {
-  if (classify_program(command.program) == ProgramKind::Linker) {
-    LinkLine line;
-    line.words = command.words;
-    line.program = command.program;
-    line.linker = linker_kind(command.program);
-    settle_linker(line, command, false);
-    return line;
-  }
-  return line_from_words(command);
-}
-
-LinkJob host_job(const Command& command, const std::string& folder) {
-  LinkLine line = line_of(command);
-  line.folder = folder;
-  line.words = linker_words_from(folder, line.words);
-  line.not_built = sources_from(folder, line.not_built);
-  LinkJob job = read_link_line(line);
-  job.library_dirs = library_dirs(line.words);
-  return job;
-}
-
-void rebase_paths(const std::string& folder, Words& paths) {
-  for (std::string& path : paths) path = in_folder(folder, path);
-}
-
-void rebase_paths(const std::string& folder, NvlinkLine& line) {
-  rebase_paths(folder, line.files);
-  rebase_paths(folder, line.dirs);
-}
-
-/// The host half, as read_nvcc_words writes it: inputs, -L, and options that name no path.
-void see_host_words_from(const std::string& folder, Words& host) {
-  for (std::size_t i = 1; i < host.size(); ++i) {
-    if (host[i] == "-Xlinker" || host[i] == "-o")
-      ++i;
-    else if (host[i].starts_with("-L"))
-      host[i] = "-L" + in_folder(folder, host[i].substr(2));
-    else if (!host[i].starts_with('-'))
-      host[i] = in_folder(folder, host[i]);
-  }
-}
-
-LinkJob nvcc_job(const Command& command, const std::string& folder) {
-  NvccLink link = read_nvcc_words(command.words);
-  for (NvlinkLine& line : link.device) rebase_paths(folder, line);
-  see_host_words_from(folder, link.host);
-  link.not_built = sources_from(folder, link.not_built);
-  return job_from_nvcc_link(link, command);
-}
-
-LinkJob nvlink_job(const Command& command, const std::string& folder) {
-  NvlinkLine line = read_nvlink_words(command.words);
-  rebase_paths(folder, line);
-  return job_from_nvlink_line(line, command);
-}
-
-}  // namespace
-
-LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::string& folder) {
-  Command command = program_of(argv);
-  const ProgramKind kind = classify_program(command.program);
-  const bool nvidia = kind == ProgramKind::DeviceCompiler;
-  if (!nvidia && kind != ProgramKind::Driver && kind != ProgramKind::Linker)
-    throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
-  ResponseWords response_files(folder, nvidia);
-  command.words = response_files.expand(command.words);
-  LinkJob job = !nvidia                               ? host_job(command, folder)
-                : command.program.ends_with("nvlink") ? nvlink_job(command, folder)
-                                                      : nvcc_job(command, folder);
-  for (std::string& note : response_files.notes()) job.notes.push_back(std::move(note));
-  if (job.inputs.empty() && job.missing.empty()) throw UsageError("this command names no input files");
-  return job;
-}
-
-}  // namespace elfaudit
 
 namespace elfaudit::diagnose_stage {
 
@@ -376,7 +175,10 @@ std::vector<RootError> root_errors(const BuildLog& log) {
   std::vector<RootError> all;
   const Reasons reasons(log.errors);
   Groups groups(log);
+  std::size_t without_target = 0;  // from here on the build tool has not said yet what it could not make
   for (const LogError& error : log.errors) {
+    if (error.kind == LogErrorKind::CommandFailed)
+      for (; without_target < all.size(); ++without_target) all[without_target].target = error.name;
     if (reasons.note(error)) continue;
     const std::size_t number = groups.number_of(error, all.size());
     if (number == all.size()) all.push_back(open(error, log));
@@ -436,65 +238,7 @@ std::string known_commands(const BuildLog& log, CommandFolders& folders) {
   return list.empty() ? std::string() : list.dump(-1, ' ', false, DatabaseJson::error_handler_t::replace);
 }
 
-// --- The inputs of a log's link command, audited as far as they are here.
-
-struct LinkAudit {
-  DiagnosedLink link;
-  std::optional<Audit> audit;  ///< nothing when none of the objects is here or the command can't be read
-};
-
-constexpr std::size_t kMostNamed = 6;
-
-/// "a.o, b.o and 5 more"
-std::string some_of(std::vector<std::string> names) {
-  const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
-  if (more != 0) names.resize(kMostNamed);
-  return fmt::format("{}{}", fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
-}
-
-std::vector<std::string> names_of(const std::vector<InputError>& missing) {
-  std::vector<std::string> names;
-  for (const InputError& error : missing) names.push_back(error.path);
-  return names;
-}
-
-/// What the job says of itself, and what it lacks.
-void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
-  if (!job.missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(names_of(job.missing)));
-  notes.insert(notes.end(), job.notes.begin(), job.notes.end());
-}
-
-/// `known_commands`: as in AuditOptions. Never throws but for memory: what is in the way is in link.notes.
-LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, CommandFolders& folders,
-                     const std::string& known_commands) {
-  LinkAudit result;
-  result.link.command_line = command.line;
-  result.link.output = command.output;
-  const Whereabouts whereabouts = folders.of(command);
-  if (whereabouts.here.empty()) {
-    result.link.notes.push_back("its objects are missing: " + some_of(whereabouts.absent));
-    const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
-    if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
-      result.link.notes.back() += "; if they still exist, run elfaudit in the folder that the build ran in";
-    return result;
-  }
-  if (whereabouts.guessed)
-    result.link.notes.push_back(
-        fmt::format("it is assumed to have run in {}, the build folder that contains its objects", whereabouts.folder));
-  try {
-    LinkJob job = job_from_log_command(command.argv, whereabouts.folder);
-    note_doubts(job, result.link.notes);
-    AuditOptions audit_options;
-    audit_options.jobs = options.jobs;
-    audit_options.known_commands = known_commands;
-    audit_options.preprocess = false;  // nothing found in a log is run
-    result.audit = audit(std::move(job), audit_options);
-    result.link.audited = true;
-  } catch (const UsageError& error) {
-    result.link.notes.push_back(fmt::format("the command can't be read: {}", error.what()));
-  }
-  return result;
-}
+// --- The audit of a link, and what it says of the log's errors.
 
 /// The rules that find what a message of this kind says.
 RuleKind rules_for(LogErrorKind kind) {
@@ -513,96 +257,235 @@ RuleKind rules_for(LogErrorKind kind) {
   }
 }
 
-/// nvcc's host code for a kernel: "__device_stub__Z1kPi(int*)" stands for _Z1kPi, which is reported.
-std::string without_stub(std::string_view name) {
-  constexpr std::string_view kStub = "__device_stub_";
-  const std::size_t at = name.find(kStub);
-  if (at == std::string_view::npos) return std::string(name);
-  const std::string_view kernel = name.substr(at + kStub.size());
-  return std::string(kernel.substr(0, kernel.find('(')));
-}
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool is_about(const Finding& finding, const std::string& key) {
-  if (spelling_key(finding.symbol) == key) return true;
-  return std::any_of(finding.missing.begin(), finding.missing.end(),
-                     [&](const std::string& name) { return spelling_key(name) == key; });
-}
-
-/// The finding about the object that a relocation error names, as the link line or only its last part spells it.
-const Finding* about_object(const LogSite& place, const Audit& audit) {
-  const std::string name = place.member.empty() ? place.input : place.input + "(" + place.member + ")";
-  const auto last_part = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
-  const Finding* near = nullptr;
-  for (const Finding& finding : audit.findings) {
-    if (rule(finding.rule).kind != RuleKind::NotPic || finding.sites.empty()) continue;
-    const std::string display = finding.sites.front().origin.display();
-    if (display == name) return &finding;
-    if (last_part(display) == last_part(name)) near = &finding;
-  }
-  return near;
-}
-
-/// The linker's name for what the log prints; empty when no undefined name is spelled so.
-std::string undefined_name(const Audit& audit, const std::string& key) {
-  for (const Unresolved& name : audit.resolution.unresolved)
-    if (spelling_key(name.symbol) == key) return name.symbol;
-  return {};
-}
-
-/// A driver's words leave open which libraries it adds, so the audit judges no undefined symbol. Here the linker has
-/// judged it already, and the audit knows who refers to it and which archive members have it.
-std::optional<Finding> undefined_by_the_log(const RootError& error, const Audit& audit) {
-  const std::string name = undefined_name(audit, spelling_key(error.error.symbol));
-  if (name.empty()) return std::nullopt;
-  SymbolReport report = explain(audit, name);
-  Finding finding = make_finding(kUndefinedSymbol, name, {});
-  finding.message = finding.demangled + " is not defined by any input";
-  for (SymbolUse& use : report.uses) {
-    if (use.site.role == Role::Candidate) {
-      use.site.notes.insert(use.site.notes.begin(), use.reason);
-      finding.message = finding.demangled + " is not defined by what is linked";
+/// The findings of an audit, by what an error of the log may say of them.
+class Findings {
+ public:
+  explicit Findings(const std::vector<Finding>& findings) : findings_(findings), said_(findings.size()) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      add(findings[i].symbol, i);
+      for (const std::string& name : findings[i].missing) add(name, i);
+      for (const std::string& name : findings[i].symbols) add(name, i);
     }
-    finding.sites.push_back(std::move(use.site));
   }
-  return finding;
-}
 
-/// The finding about the error's symbol. Nothing when the audit has none.
-std::optional<Finding> finding_for(const RootError& error, const Audit& audit) {
-  if (error.kind == LogErrorKind::RelocationRefused) {
-    const Finding* found = error.error.sites.empty() ? nullptr : about_object(error.error.sites.front(), audit);
-    return found == nullptr ? std::nullopt : std::optional(*found);
+  /// The one that says what the error says; nullptr when there is none.
+  const Finding* about(const RootError& error) {
+    const std::optional<std::size_t> found = error.error.symbol.empty() || error.kind == LogErrorKind::RelocationRefused
+                                                 ? about_file(error)
+                                                 : about_symbol(error);
+    if (!found) return nullptr;
+    said_[*found] = true;
+    return &findings_[*found];
   }
-  const RuleKind kind = rules_for(error.kind);
-  if (kind == RuleKind::Other || error.error.symbol.empty()) return std::nullopt;
-  const std::string key = spelling_key(error.error.symbol);
-  const Finding* found = nullptr;
-  for (const Finding& finding : audit.findings) {
+
+  /// Those that no error has asked about and that would end the link.
+  std::vector<Finding> rest() const {
+    std::vector<Finding> rest;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      const Rule& row = rule(findings_[i].rule);
+      if (!said_[i] && findings_[i].severity == Severity::Error && row.kind != RuleKind::Unreadable)
+        rest.push_back(findings_[i]);
+    }
+    return rest;
+  }
+
+ private:
+  void add(const std::string& symbol, std::size_t number) {
+    if (!symbol.empty()) by_symbol_[WrittenName(symbol).plain()].push_back(number);
+  }
+
+  /// How well a finding fits; 0: not at all.
+  int fit(const Finding& finding, const RootError& error) const {
     const Rule& row = rule(finding.rule);
-    if (row.kind != kind || !is_about(finding, key)) continue;
+    const RuleKind kind = rules_for(error.kind);
+    const bool of_kind = kind == RuleKind::Other ? row.stops_link : row.kind == kind;
+    if (!of_kind && finding.severity != Severity::Error) return 0;
     // nvlink's own rules explain it better than those of the host link, where both found something.
-    if (found == nullptr || row.device == (error.tool == LogTool::Nvlink)) found = &finding;
+    return 1 + (of_kind ? 2 : 0) + (row.device == (error.tool == LogTool::Nvlink) ? 1 : 0);
   }
-  if (found != nullptr) return *found;
-  const bool host = error.tool != LogTool::Nvlink;
-  return host && kind == RuleKind::Undefined ? undefined_by_the_log(error, audit) : std::nullopt;
+
+  std::optional<std::size_t> about_symbol(const RootError& error) const {
+    const WrittenName name(error.error.symbol);
+    std::optional<std::size_t> found;
+    int best = 0;
+    const auto consider = [&](std::size_t number) {
+      const int fits = fit(findings_[number], error);
+      if (fits <= best) return;
+      best = fits;
+      found = number;
+    };
+    if (name.has_module()) {
+      for (std::size_t i = 0; i < findings_.size(); ++i)
+        if (name.is(findings_[i].symbol)) consider(i);
+    } else if (const auto of_name = by_symbol_.find(name.plain()); of_name != by_symbol_.end()) {
+      for (const std::size_t number : of_name->second) consider(number);
+    }
+    return found;
+  }
+
+  /// The finding about the file that the error names, as the link line or only its last part spells it.
+  std::optional<std::size_t> about_file(const RootError& error) const {
+    const LogSite place = error.error.sites.empty() ? LogSite() : error.error.sites.front();
+    const std::string input = place.input.empty() ? error.error.name : place.input;
+    if (input.empty()) return std::nullopt;
+    const std::string name = place.member.empty() ? input : input + "(" + place.member + ")";
+    const RuleKind kind = rules_for(error.kind);
+    std::optional<std::size_t> near;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      const Rule& row = rule(findings_[i].rule);
+      const bool of_kind =
+          kind == RuleKind::Other ? row.stops_link || row.kind == RuleKind::Unreadable : row.kind == kind;
+      if (!of_kind) continue;
+      for (const Site& site : findings_[i].sites) {
+        const std::string display = site.origin.display();
+        if (display == name) return i;
+        if (!near && last_part(display) == last_part(name)) near = i;
+      }
+      if (!near && row.names_file && findings_[i].message.find(last_part(input)) != std::string::npos) near = i;
+    }
+    return near;
+  }
+
+  const std::vector<Finding>& findings_;
+  std::vector<bool> said_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_symbol_;
+};
+
+std::vector<std::string> names_of(const std::vector<InputError>& missing) {
+  std::vector<std::string> names;
+  for (const InputError& error : missing) names.push_back(error.path);
+  return names;
 }
 
-/// The symbol, now: "defined by a.o". Empty when no input mentions it.
-std::string verdict_on(const RootError& error, const Audit& audit) {
-  if (error.error.symbol.empty()) return {};
-  return explain(audit, error.error.symbol).verdict;
+/// What the job says of itself, and what it lacks.
+void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
+  if (!job.missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(names_of(job.missing)));
+  notes.insert(notes.end(), job.notes.begin(), job.notes.end());
+}
+
+/// The linker whose message it is; nothing where that is not known.
+std::optional<LinkerChoice> linker_of(LogTool tool) {
+  switch (tool) {
+    case LogTool::Gold:
+      return LinkerChoice{LinkerKind::Gold, 0};
+    case LogTool::Lld:
+      return LinkerChoice{LinkerKind::Lld, 0};
+    case LogTool::Mold:
+      return LinkerChoice{LinkerKind::Mold, 0};
+    default:
+      return std::nullopt;
+  }
+}
+
+LinkJob job_of(const LogLink& link, const std::vector<RootError>& errors) {
+  LinkJob job = link.found_by == LinkFoundBy::Files
+                    ? job_from_files(link.files, linker_of(errors[link.errors.front()].tool))
+                    : job_of_log_link(link.link);
+  for (const std::size_t number : link.errors) {
+    const RootError& error = errors[number];
+    const bool undefined = rules_for(error.kind) == RuleKind::Undefined && error.tool != LogTool::Nvlink;
+    if (undefined && !error.error.symbol.empty()) job.told_undefined.push_back(error.error.symbol);
+  }
+  return job;
+}
+
+/// Inputs that were written after the log: the error may be gone from them.
+std::vector<std::string> built_since(const Audit& audit, std::int64_t log_written_at) {
+  std::vector<std::string> newer;
+  if (log_written_at == 0) return newer;
+  for (const LinkInput& input : audit.job.inputs) {
+    struct stat info {};
+    if (::stat(input.path.c_str(), &info) == 0 && info.st_mtime > log_written_at) newer.push_back(input.path);
+  }
+  return newer;
+}
+
+/// Why the audit does not show what the log says.
+std::string why_not_shown(const RootError& error, const Audit& audit, std::int64_t log_written_at) {
+  const std::string verdict = error.error.symbol.empty() ? "" : explain(audit, error.error.symbol).verdict;
+  const std::string now = verdict.empty() ? "" : fmt::format(" (now: {})", verdict);
+  if (const std::vector<std::string> newer = built_since(audit, log_written_at); !newer.empty())
+    return fmt::format("the objects here don't show this error{}; built again since the log was written: {}", now,
+                       some_of(newer));
+  const bool undefined = rules_for(error.kind) == RuleKind::Undefined;
+  const Judgement& judgement = audit.resolution.judgement;
+  if ((undefined ? judgement.undefined : judgement.duplicates) != Judged::Yes)
+    return fmt::format("the audit does not show this error, because not all of the link is known{}", now);
+  return fmt::format("the audit of the link does not show this error{}", now);
+}
+
+void attach_finding(RootError& open, Findings& findings, const Audit& audit, const DiagnoseOptions& options) {
+  DiagnosedError& error = open.error;
+  if (const Finding* found = findings.about(open)) {
+    error.finding = *found;
+    if (!found->symbol.empty()) {
+      error.symbol = found->symbol;
+      error.demangled = found->demangled;
+    }
+  } else if (rules_for(open.kind) != RuleKind::Other) {
+    error.notes.push_back(why_not_shown(open, audit, options.written_at));
+  }
+}
+
+std::vector<std::string> notes_on(const LogLink& link) {
+  std::vector<std::string> notes = link.notes;
+  if (link.found_by == LinkFoundBy::Build)
+    notes.push_back(
+        fmt::format("its command is not in the log: it is the link of {} in {}, whose inputs the errors name",
+                    link.link.output, link.build));
+  if (link.found_by == LinkFoundBy::Files)
+    notes.push_back("its command is not in the log: what is audited are the files that the errors name, " +
+                    some_of(link.files));
+  return notes;
+}
+
+/// Throws nothing but std::bad_alloc: what is in the way is in the notes. `known_commands`: as in AuditOptions.
+DiagnosedLink audit_link(const LogLink& link, std::vector<RootError>& errors, const DiagnoseOptions& options,
+                         const std::string& known_commands) {
+  DiagnosedLink made{link.found_by, link.command_line, link.link.output, link.build, false, notes_on(link), {}};
+  if (!link.lacks.empty()) {
+    made.notes.push_back(link.lacks);
+    return made;
+  }
+  try {
+    LinkJob job = job_of(link, errors);
+    note_doubts(job, made.notes);
+    AuditOptions audit_options;
+    audit_options.jobs = options.jobs;
+    audit_options.known_commands = known_commands;
+    audit_options.build = link.build;
+    audit_options.preprocess = false;  // nothing found in a log is run
+    Audit result = audit(std::move(job), audit_options);
+    made.audited = true;
+    Findings findings(result.findings);
+    for (const std::size_t number : link.errors) attach_finding(errors[number], findings, result, options);
+    made.findings = findings.rest();
+    if (options.audits != nullptr) options.audits->push_back(std::move(result));
+  } catch (const UsageError& error) {
+    made.notes.push_back(fmt::format("the command can't be read: {}", error.what()));
+  } catch (const InputError& error) {
+    made.notes.push_back(fmt::format("it can't be audited: {}: {}", error.path, error.what()));
+  }
+  return made;
+}
+
+/// One audit for each link, however many errors it made; it is dropped before the next one begins.
+std::vector<DiagnosedLink> audit_links(std::vector<RootError>& errors, const BuildLog& log,
+                                       const DiagnoseOptions& options, CommandFolders& folders) {
+  const std::vector<LogLink> links = find_links(errors, log, folders);
+  if (links.empty()) return {};
+  const std::string compiles = known_commands(log, folders);
+  std::vector<DiagnosedLink> made;
+  for (const LogLink& link : links) {
+    for (const std::size_t number : link.errors) errors[number].error.link = made.size();
+    made.push_back(audit_link(link, errors, options, compiles));
+  }
+  return made;
 }
 
 }  // namespace
-
-std::string spelling_key(std::string_view name) {
-  const std::size_t version = name.find('@');
-  std::string key = demangle(without_stub(name.substr(0, version)));
-  std::erase_if(key, [](char c) { return c == ' '; });
-  return key;
-}
-
 }  // namespace elfaudit::diagnose_stage
 
 namespace elfaudit {
@@ -610,52 +493,13 @@ namespace {
 
 using namespace diagnose_stage;
 
-bool is_link(const LogCommand& command) {
-  return command.kind == LogCommandKind::HostLink || command.kind == LogCommandKind::DeviceLink;
-}
-
-/// About a symbol or an object's code: an audit of the link can say more than the message.
-bool audit_may_help(const RootError& error, const BuildLog& log) {
-  const bool about_code = error.kind == LogErrorKind::RelocationRefused && !error.error.sites.empty();
-  return (about_code || !error.error.symbol.empty()) && error.command != kNoCommand &&
-         is_link(log.commands[error.command]);
-}
-
-void attach_finding(RootError& open, const Audit& audit) {
-  DiagnosedError& error = open.error;
-  error.finding = finding_for(open, audit);
-  if (error.finding) {
-    error.symbol = error.finding->symbol;
-    error.demangled = error.finding->demangled;
-    return;
-  }
-  const std::string now = verdict_on(open, audit);
-  error.notes.push_back("the objects here don't show this error; they may have been rebuilt since" +
-                        (now.empty() ? "" : " (now: " + now + ")"));
-}
-
-/// One audit for each command, however many errors it made; it is dropped before the next one begins.
-std::vector<DiagnosedLink> audit_links(std::vector<RootError>& errors, const BuildLog& log,
-                                       const DiagnoseOptions& options, CommandFolders& folders) {
-  std::map<std::uint32_t, std::vector<RootError*>> of_command;
-  for (RootError& error : errors)
-    if (audit_may_help(error, log)) of_command[error.command].push_back(&error);
-  if (of_command.empty()) return {};
-  const std::string compiles = known_commands(log, folders);
-  std::vector<DiagnosedLink> links;
-  for (auto& [command, its_errors] : of_command) {
-    LinkAudit made = audit_link(log.commands[command], options, folders, compiles);
-    if (made.audit)
-      for (RootError* error : its_errors) attach_finding(*error, *made.audit);
-    links.push_back(std::move(made.link));
-  }
-  return links;
-}
-
 void note_unknown_commands(std::vector<RootError>& errors) {
   for (RootError& error : errors)
-    if (!error.error.symbol.empty() && error.command == kNoCommand && error.kind != LogErrorKind::LoadRefused)
-      error.error.notes.emplace_back("the log doesn't show the command that failed: build verbosely");
+    if (!error.error.symbol.empty() && error.command == kNoCommand && !error.error.link && error.is_of_link())
+      error.error.notes.emplace_back(
+          "the log has no command for it, and its files are not here: build verbosely (make VERBOSE=1, ninja -v), or "
+          "give "
+          "the build's folder with -p");
 }
 
 /// The nvcc commands that a log shows, in its order.
@@ -687,7 +531,7 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   result.beyond = log.beyond;
   result.whole = log.beyond.empty();
   std::vector<RootError> errors = root_errors(log);
-  CommandFolders folders(options.folder);
+  CommandFolders folders(options.folder, options.build);
   result.links = audit_links(errors, log, options, folders);
   Suggestions suggestions(log, folders);
   for (RootError& error : errors) suggestions.find(error);
@@ -697,17 +541,48 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   return result;
 }
 
+/// The log with the paths of this machine in the place of those of the machine that wrote it, where a path begins so.
+std::string with_paths_of_here(std::string_view log, const DiagnoseOptions& options) {
+  std::string text(log);
+  for (const auto& [there, here] : options.paths) {
+    if (there.empty() || there == here) continue;
+    std::string out;
+    std::size_t from = 0;
+    for (std::size_t at = text.find(there); at != std::string::npos; at = text.find(there, at + there.size())) {
+      const std::size_t end = at + there.size();
+      const bool begins = at == 0 || (!is_word_char(text[at - 1]) && text[at - 1] != '/' && text[at - 1] != '.') ||
+                          (at > 1 && text[at - 2] == '-');  // -I/x
+      const bool ends = end == text.size() || !(is_word_char(text[end]) || text[end] == '-' || text[end] == '.');
+      if (!begins || !ends) continue;
+      out.append(text, from, at - from).append(here);
+      from = end;
+    }
+    text = out.append(text, from);
+  }
+  return text;
+}
+
+/// Not one that a build has written: CI saves an empty file where the pipe broke.
+void refuse_what_is_no_log(std::string_view log) {
+  if (log.find_first_not_of(" \t\r\n") == std::string_view::npos) throw UsageError("the log is empty");
+  if (log.substr(0, 4096).find('\0') != std::string_view::npos) throw UsageError("the log is not a text file");
+}
+
 }  // namespace
 
 Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options) {
-  return diagnose_log(read_build_log(log), options);
+  refuse_what_is_no_log(log);
+  if (options.paths.empty()) return diagnose_log(read_build_log(log), options);
+  return diagnose_log(read_build_log(with_paths_of_here(log, options)), options);
 }
 
 Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options) {
   const std::size_t slash = path.rfind('/');
   if (options.folder.empty() && slash != std::string::npos)
     options.folder = path.substr(0, std::max<std::size_t>(slash, 1));
-  return diagnose_log(read_build_log_file(path), options);
+  struct stat info {};
+  if (options.written_at == 0 && ::stat(path.c_str(), &info) == 0) options.written_at = info.st_mtime;
+  return diagnose(read_named(path, limits::kLogBytes), options);
 }
 
 int exit_code(const Diagnosis& diagnosis) {

@@ -62,7 +62,8 @@ Json to_json(const DiagnosedError& error) {
                {"demangled", or_null(error.demangled)},
                {"name", or_null(error.name)},
                {"arch", or_null(error.arch)},
-               {"command_line", or_null(error.command_line)}};
+               {"command_line", or_null(error.command_line)},
+               {"link", error.link ? Json(*error.link) : Json(nullptr)}};
   json["sites"] = Json::array();
   for (const LogSite& site : error.sites) json["sites"].push_back(to_json(site));
   json["chain"] = Json::array();
@@ -78,10 +79,16 @@ Json to_json(const DiagnosedError& error) {
 }
 
 Json to_json(const DiagnosedLink& link) {
-  return {{"command_line", link.command_line},
-          {"output", or_null(link.output)},
-          {"audited", link.audited},
-          {"notes", link.notes}};
+  constexpr std::string_view kFoundBy[] = {"command", "build", "files"};
+  Json json = {{"found_by", kFoundBy[static_cast<std::size_t>(link.found_by)]},
+               {"command_line", or_null(link.command_line)},
+               {"output", or_null(link.output)},
+               {"build", or_null(link.build)},
+               {"audited", link.audited},
+               {"notes", link.notes}};
+  json["findings"] = Json::array();
+  for (const Finding& finding : link.findings) json["findings"].push_back(finding_json(finding));
+  return json;
 }
 
 }  // namespace
@@ -199,9 +206,12 @@ void print_suggestions(std::string& out, const DiagnosedError& error, std::size_
 }
 
 const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagnosis) {
-  const auto found = std::find_if(diagnosis.links.begin(), diagnosis.links.end(),
-                                  [&](const DiagnosedLink& link) { return link.command_line == error.command_line; });
-  return found == diagnosis.links.end() ? nullptr : &*found;
+  return error.link ? &diagnosis.links[*error.link] : nullptr;
+}
+
+std::string name_of(const DiagnosedLink& link) {
+  if (link.command_line != 0) return fmt::format("the link in log line {}", link.command_line);
+  return link.output.empty() ? "the link" : "the link of " + link.output;
 }
 
 void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis,
@@ -228,8 +238,17 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
   for (const std::string& note : error.notes) out += labelled("note", note, options.columns);
   const DiagnosedLink* link = link_of(error, diagnosis);
   if (link != nullptr && !link->audited && !error.symbol.empty())
-    out += fmt::format("  note: the link in log line {} was not audited\n", link->command_line);
+    out += fmt::format("  note: {} was not audited\n", name_of(*link));
   out += "\n";
+}
+
+/// What the audit of a link finds besides what the log shows.
+void print_rest(std::string& out, const DiagnosedLink& link, const ReportOptions& options) {
+  if (link.findings.empty()) return;
+  const std::string title =
+      fmt::format("{} has {} more, which the log doesn't show", name_of(link), counted(link.findings.size(), "error"));
+  out += bold(fitted(title, 0, options.columns), options.color) + "\n";
+  for (const Finding& finding : link.findings) out += finding_text(finding, options.color, options.columns) + "\n";
 }
 
 std::string summary(const Diagnosis& diagnosis) {
@@ -267,10 +286,10 @@ std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options);
   for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color, options.columns) + "\n";
+  for (const DiagnosedLink& link : diagnosis.links) print_rest(out, link, options);
   for (const DiagnosedLink& link : diagnosis.links)
     for (const std::string& note : for_display(link.notes))
-      out +=
-          fitted(fmt::format("note: the link in log line {}: {}", link.command_line, note), 0, options.columns) + "\n";
+      out += fitted(fmt::format("note: {}: {}", name_of(link), note), 0, options.columns) + "\n";
   if (!diagnosis.whole)
     out += fmt::format("note: not all of the log was read: it is beyond the limit on {} (elfaudit --limits)\n",
                        diagnosis.beyond);

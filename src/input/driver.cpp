@@ -293,47 +293,11 @@ LinkStep link_step(const Words& argv) {
 namespace {
 
 // gcc manual, "Overall Options" and "Link Options"; clang's --help. A word of its own follows each of these.
-constexpr auto kIgnoredWithValue = std::to_array<std::string_view>({"-I",
-                                                                    "-D",
-                                                                    "-U",
-                                                                    "-A",
-                                                                    "-B",
-                                                                    "-G",
-                                                                    "-x",
-                                                                    "-include",
-                                                                    "-imacros",
-                                                                    "-isystem",
-                                                                    "-iquote",
-                                                                    "-idirafter",
-                                                                    "-iprefix",
-                                                                    "-iwithprefix",
-                                                                    "-iwithprefixbefore",
-                                                                    "-isysroot",
-                                                                    "-imultilib",
-                                                                    "-MF",
-                                                                    "-MT",
-                                                                    "-MQ",
-                                                                    "-MJ",
-                                                                    "-Xassembler",
-                                                                    "-Xpreprocessor",
-                                                                    "-Xclang",
-                                                                    "-mllvm",
-                                                                    "-aux-info",
-                                                                    "--param",
-                                                                    "-target",
-                                                                    "-arch",
-                                                                    "-wrapper",
-                                                                    "-dumpbase",
-                                                                    "-dumpbase-ext",
-                                                                    "-dumpdir",
-                                                                    "-gcc-toolchain",
-                                                                    "-cxx-isystem",
-                                                                    "-ivfsoverlay",
-                                                                    "-Xcompiler",
-                                                                    "-Xcuda-ptxas",
-                                                                    "-Xcuda-fatbinary",
-                                                                    "-install_name",
-                                                                    "-framework"});
+constexpr std::string_view kIgnoredWithValue =
+    "-I -D -U -A -B -G -x -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix -iwithprefixbefore "
+    "-isysroot -imultilib -MF -MT -MQ -MJ -Xassembler -Xpreprocessor -Xclang -mllvm -aux-info --param -target "
+    "-arch -wrapper -dumpbase -dumpbase-ext -dumpdir -gcc-toolchain -cxx-isystem -ivfsoverlay -Xcompiler "
+    "-Xcuda-ptxas -Xcuda-fatbinary -install_name -framework";
 // Passed on to the linker, with their value in the next word or in the same one.
 constexpr auto kLinkerWithValue = std::to_array<std::string_view>({"-l", "-L", "-u", "-T", "-e", "-z", "-o"});
 constexpr auto kLinkerLongWithValue = std::to_array<std::string_view>(
@@ -377,7 +341,7 @@ class DriverWordReader {
     if (const std::string_view emulation = emulation_of_driver_option(word); !emulation.empty())
       return pass_list("-m," + std::string(emulation));
     if (is_among(word, kLinkerFlags)) return pass_flag(word);
-    if (is_among(word, kIgnoredWithValue)) {
+    if (has_word(kIgnoredWithValue, word)) {
       ++at_;
       return;
     }
@@ -742,6 +706,16 @@ std::string_view plugin_of(const Command& command) {
   return !given ? "" : clang ? "LLVMgold.so" : "liblto_plugin.so";
 }
 
+LinkLine line_from_words(const Command& command) {
+  std::optional<LinkLine> line = read_driver_words(command.words);
+  if (!line) throw UsageError("this command does not link");
+  line->complete = false;
+  if (const std::string_view plugin = plugin_of(command); !plugin.empty())
+    line->words.insert(line->words.begin(), {"-plugin", std::string(plugin)});
+  settle_linker(*line, command, false);
+  return *std::move(line);
+}
+
 LinkLine line_from_words(const Command& command, const std::string& why, std::vector<std::string>& notes) {
   notes.push_back(command.program + " could not be asked for its linker line (" + why +
                   "): its arguments are used as given; start files, default libraries and default search directories "
@@ -907,6 +881,7 @@ std::string_view folder_of_gpu_tools(const Command& command) {
 }  // namespace
 
 std::string why_not_run(const Command& command) {
+  if (command.of_log) return "no program of a log is run";
   if (!command.may_ask) return {};
   if (!command.environment.empty()) return "it runs under env";
   for (const std::string& word : command.words) {
@@ -920,19 +895,66 @@ std::string why_not_run(const Command& command) {
   return "it is not in PATH, and no --ask names it";
 }
 
-LinkLine line_from_words(const Command& command) {
-  std::optional<LinkLine> line = read_driver_words(command.words);
-  if (!line) throw UsageError("this command does not link");
-  line->complete = false;
-  if (const std::string_view plugin = plugin_of(command); !plugin.empty())
-    line->words.insert(line->words.begin(), {"-plugin", std::string(plugin)});
-  settle_linker(*line, command, false);
-  return *std::move(line);
+namespace {
+
+// gcc's manual, "Link Options", and clang's: what decides which start files and libraries a driver adds, and names no file.
+constexpr std::string_view kRuntimeFlags =
+    "-shared -static -static-pie -pie -no-pie -nostdlib -nodefaultlibs -nostartfiles -nolibc -nostdlib++ "
+    "-pthread -m32 -m64 -mx32 -r -rdynamic -static-libgcc -shared-libgcc -static-libasan -static-libstdc++ "
+    "-fopenmp -fopenacc --coverage -fprofile-arcs -pg -flto -fno-lto -fuse-ld=bfd -fuse-ld=gold -fuse-ld=lld "
+    "-fuse-ld=mold -stdlib=libc++ -stdlib=libstdc++ -rtlib=libgcc -rtlib=compiler-rt";
+
+bool decides_runtime(std::string_view word) {
+  constexpr std::string_view kSanitize = "-fsanitize=";
+  if (!word.starts_with(kSanitize)) return has_word(kRuntimeFlags, word);
+  return word.substr(kSanitize.size()).find_first_not_of("abcdefghijklmnopqrstuvwxyz,-") == word.npos;
 }
+
+constexpr std::string_view kMark = "--elfaudit-words";  ///< stands where a driver would put the user's words
+
+/// What the system's own compiler of that name runs to link; nothing when there is none, or it is not one that answers.
+std::optional<LinkLine> line_of_system_compiler(const Command& command) {
+  const std::string program = "/usr/bin/" + std::string(base_name(command.program));
+  if (classify_program(program) != ProgramKind::Driver || ::access(program.c_str(), X_OK) != 0) return {};
+  std::vector<std::string> words;
+  std::ranges::copy_if(command.words, std::back_inserter(words), decides_runtime);
+  words.push_back("-Wl," + std::string(kMark));
+  const std::optional<DriverAnswer> answer = answer_to({program, "-###"}, words);
+  if (!answer || answer->exit_code != 0) return {};
+  const auto link = std::find_if(answer->commands.rbegin(), answer->commands.rend(), is_linker);
+  if (link == answer->commands.rend() || is_linker_wrapper(link->front())) return {};
+  return line_of(*link, answer->err);
+}
+
+/// Puts the system's compiler's line around the command's own words. Its folders are searched after the command's.
+LinkLine line_as_installed(const Command& command, const std::string& why, std::vector<std::string>& notes) {
+  LinkLine own = line_from_words(command);
+  std::optional<LinkLine> whole = line_of_system_compiler(command);
+  if (!whole || !is_among(kMark, whole->words)) return line_from_words(command, why, notes);
+  std::vector<std::string> words, folders;
+  for (std::string& word : whole->words) {
+    if (word == kMark)
+      words.insert(words.end(), own.words.begin(), own.words.end());
+    else
+      (word.starts_with("-L") ? folders : words).push_back(std::move(word));
+  }
+  words.insert(words.end(), folders.begin(), folders.end());
+  whole->words = std::move(words);
+  whole->not_built = std::move(own.not_built);
+  if (own.program.starts_with('/')) {
+    whole->program = own.program;
+    whole->linker = own.linker;
+  }
+  settle_linker(*whole, command, false);
+  return *std::move(whole);
+}
+
+}  // namespace
 
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   if (asks_for_no_link(command.words)) throw UsageError("this command does not link");
-  if (const std::string why = why_not_run(command); !why.empty()) return line_from_words(command, why, notes);
+  if (const std::string why = why_not_run(command); !why.empty())
+    return command.of_log ? line_as_installed(command, why, notes) : line_from_words(command, why, notes);
   std::vector<std::string> argv = command.environment;
   argv.push_back(command.program);
   argv.emplace_back("-###");

@@ -53,6 +53,7 @@ struct Command {
   std::vector<std::string> words;
   std::optional<LinkerChoice> linker{};  ///< the rules to judge it by, whatever it runs
   MayRun may_ask{};                      ///< set: the command is in a file
+  bool of_log = false;                   ///< set: it is in a log: see ask_driver()
 };
 Command strip_launchers(const std::vector<std::string>& argv);
 
@@ -87,11 +88,9 @@ class DriverAnswers {
 
 /// A driver's linker line, from its own -###. Nothing but the driver is run. Throws UsageError when the command does
 /// not link. When the driver can't be run or refuses, its words are read as they are: LinkLine::complete is false, and
-/// `notes` gets why.
+/// `notes` gets why. Of a command in a log neither the program is run nor a word of it given to one: what the system's
+/// own compiler of that name adds to every link of such a kind is put around its words.
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes);
-
-/// The same without asking the driver: start files, default libraries and the linker's search directories are not in it.
-LinkLine line_from_words(const Command& command);
 
 /// Reads a driver's words as they are (driver.cpp): inputs and what goes to the linker. `not_built` gets the
 /// sources. Nothing when they ask for no link (-c, -E, -S, --version).

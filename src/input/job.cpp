@@ -193,12 +193,10 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   return job;
 }
 
-LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
-                         const MayRun& may_ask) {
+namespace {
+
+LinkJob job_from(const Command& command) {
   const ProbeMemory memory;
-  Command command = strip_launchers(argv);
-  command.linker = linker;
-  command.may_ask = may_ask;
   if (command.program.empty()) throw UsageError("no link command");
   LinkJob job;
   switch (classify_program(command.program)) {
@@ -222,6 +220,23 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
   if (job.inputs.empty() && job.missing.empty() && !of_file) throw UsageError("this command names no input files");
   if (job.output_path.empty()) job.output_path = "a.out";
   return job;
+}
+
+}  // namespace
+
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
+                         const MayRun& may_ask) {
+  Command command = strip_launchers(argv);
+  command.linker = linker;
+  command.may_ask = may_ask;
+  return job_from(command);
+}
+
+LinkJob job_from_log_command(const std::vector<std::string>& argv) {
+  Command command = strip_launchers(argv);
+  command.may_ask = [](const std::string&) { return false; };
+  command.of_log = true;
+  return job_from(command);
 }
 
 void choose_device_archs(LinkJob& job, const std::vector<std::string>& names) {

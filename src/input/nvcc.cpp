@@ -344,6 +344,7 @@ class NvccWordReader {
     link.not_built = std::move(not_built_);
     if (!no_device_) link.device = device_lines();
     if (!device_only_) link.host = host_words();
+    if (cudart_ != "none") link.runtime = cudart_ == "shared" ? "-lcudart" : "-lcudart_static";
     return link;
   }
 
@@ -353,6 +354,8 @@ class NvccWordReader {
     if (word.name == "l") return append_list(line_.libraries, word.value);
     if (word.name == "L") return append_list(line_.dirs, word.value);
     if (word.name == "Xlinker") return append_list(to_linker_, word.value);
+    if (word.name == "Xcompiler") return append_list(to_compiler_, word.value);
+    if (word.name == "cudart") cudart_ = word.value;
     if (word.name == "o") line_.output = word.value;
     if (word.name == "arch") arch_ = word.value;
     if (word.name == "code") add_codes(word.value, codes_);
@@ -386,7 +389,9 @@ class NvccWordReader {
   }
 
   std::vector<std::string> host_words() const {
-    std::vector<std::string> words{"c++", "-Wl,--start-group"};
+    std::vector<std::string> words{"g++"};
+    words.insert(words.end(), to_compiler_.begin(), to_compiler_.end());
+    words.emplace_back("-Wl,--start-group");
     words.insert(words.end(), line_.files.begin(), line_.files.end());
     if (shared_) words.emplace_back("-shared");
     for (const std::string& word : to_linker_) words.insert(words.end(), {"-Xlinker", word});
@@ -401,6 +406,8 @@ class NvccWordReader {
   std::string arch_;
   std::vector<GpuArch> codes_;
   std::vector<std::string> to_linker_;
+  std::vector<std::string> to_compiler_;
+  std::string cudart_ = "static";
   std::map<std::string, std::string> not_built_;
   bool shared_ = false;
   bool device_only_ = false;
@@ -510,7 +517,10 @@ LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
   const Words words(link.host.begin() + 1, link.host.end());
   LinkLine line;
   if (asked && classify_program(link.host.front()) == ProgramKind::Driver) {
-    line = ask_driver({command.environment, link.host.front(), words, command.linker, command.may_ask}, notes);
+    Command host = command;
+    host.program = link.host.front();
+    host.words = words;
+    line = ask_driver(host, notes);
   } else {
     line = read_driver_words(words).value_or(LinkLine{});
     settle_linker(line, command, false);
@@ -625,8 +635,34 @@ Words words_to_ask(const Command& command) {
   return words;
 }
 
+/// The folder with the libraries of the toolkit that the program is of; empty when it is not here.
+std::string toolkit_libraries(const std::string& program) {
+  for (const std::string& nvcc : {in_path(program), std::string("/usr/local/cuda/bin/nvcc")}) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(nvcc, error);
+    const std::filesystem::path libraries = real.parent_path().parent_path() / "targets/x86_64-linux/lib";
+    if (!error && std::filesystem::is_directory(libraries, error)) return libraries.string();
+  }
+  return {};
+}
+
+/// What nvcc adds to the host's link, as `nvcc --dryrun` prints it.
+bool add_toolkit(const std::string& program, NvccLink& link) {
+  const std::string libraries = toolkit_libraries(program);
+  const auto end = std::find(link.host.begin(), link.host.end(), "-Wl,--end-group");
+  if (libraries.empty() || end == link.host.end()) return false;
+  Words words{"-L" + libraries + "/stubs", "-L" + libraries, "-lcudadevrt"};
+  if (!link.runtime.empty()) words.insert(words.end(), {link.runtime, "-lrt", "-lpthread", "-ldl"});
+  link.host.insert(end, words.begin(), words.end());
+  link.own_dirs = {libraries + "/stubs", libraries};
+  return true;
+}
+
 LinkJob job_from_words(const Command& command, const std::string& why) {
-  LinkJob job = job_from_nvcc_link(read_nvcc_words(command.words), command);
+  NvccLink link = read_nvcc_words(command.words);
+  check_links(link);
+  if (command.of_log && add_toolkit(command.program, link)) return job_of(link, command, true);
+  LinkJob job = job_of(link, command, false);
   job.notes.insert(job.notes.begin(),
                    command.program + " could not be asked for its link commands (" + why +
                        "): its arguments are used as given; the toolkit's libraries are not known, so undefined host "
@@ -699,16 +735,8 @@ LinkJob job_from_nvcc(const Command& command) {
   return why.empty() ? ask_nvcc(command) : job_from_words(command, why);
 }
 
-LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command) {
-  check_links(link);
-  return job_of(link, command, false);
-}
-
 LinkJob job_from_nvlink(const Command& command) {
-  return job_from_nvlink_line(read_nvlink_words(command.words), command);
-}
-
-LinkJob job_from_nvlink_line(const NvlinkLine& line, const Command& command) {
+  const NvlinkLine line = read_nvlink_words(command.words);
   LinkJob job = device_only_job();
   add_device_half(job, line, {}, command);
   job.output_path = line.output;

@@ -39,6 +39,7 @@ struct NvccLink {
   std::vector<std::string> host;      ///< the host compiler and its words, without device_object; empty with -dlink
   std::string device_object;          ///< what the device link is wrapped in, a temporary file for most
   std::vector<std::string> own_dirs;  ///< the toolkit's library directories
+  std::string runtime{};              ///< from nvcc's own words: "-lcudart_static"; empty: -cudart none
   std::map<std::string, std::string> not_built;  ///< object files that nvcc itself would compile -> their sources
   bool archive = false;                          ///< -lib: makes an archive
 };
@@ -54,10 +55,6 @@ LinkJob job_from_nvcc(const Command& command);
 
 /// `nvlink ...`, named by the user.
 LinkJob job_from_nvlink(const Command& command);
-
-/// The same from what was read already. Nothing is asked. Throws UsageError when there is no link.
-LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command);
-LinkJob job_from_nvlink_line(const NvlinkLine& line, const Command& command);
 
 /// For plain files: every input takes part, an archive once.
 void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::uint32_t input)>& is_archive);

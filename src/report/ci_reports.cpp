@@ -211,6 +211,8 @@ std::string github_report(const Diagnosis& diagnosis, const ReportOptions& optio
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors)
     out += error.finding ? annotation(*error.finding, options.source_root) : annotation(error);
+  for (const DiagnosedLink& link : diagnosis.links)
+    for (const Finding& finding : link.findings) out += annotation(finding, options.source_root);
   if (!diagnosis.whole)
     out += command("warning", {}, "elfaudit",
                    "not all of the log was read: it is beyond the limit on " + diagnosis.beyond);

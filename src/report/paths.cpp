@@ -185,6 +185,8 @@ void map_paths(Diagnosis& diagnosis, const PathMap& map) {
     rename.texts(error.fixes);
     rename.texts(error.notes);
   }
+  for (DiagnosedLink& link : diagnosis.links)
+    for (Finding& finding : link.findings) map_finding(finding, mapper);
 }
 
 }  // namespace elfaudit

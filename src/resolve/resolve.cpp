@@ -11,6 +11,7 @@
 #include "resolve/gold.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/lld.hpp"
+#include "scan/spelling.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -168,10 +169,17 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
   return name.discarded && traits_of(job).says_discarded;
 }
 
+/// The linker has judged these itself.
+static void report_told(const LinkJob& job, Resolution& resolution) {
+  if (job.told_undefined.empty()) return;
+  const WrittenNames told(job.told_undefined);
+  for (Unresolved& name : resolution.unresolved) name.reported = told.contain(name.symbol);
+}
+
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
   if (resolution.judgement.undefined != Judged::Yes) {
     std::erase_if(resolution.rejections, rests_on_absence);
-    return;
+    return report_told(job, resolution);
   }
   if (job.relocations.noinhibit_exec && !traits_of(job).forces_hidden) note_made_local(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved)

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "rules/device_rules.hpp"
+#include "scan/spelling.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -199,102 +200,6 @@ SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol) {
 
 // --- What a user means by a name
 
-namespace {
-
-std::string without_blanks(std::string_view text) {
-  std::string out(text);
-  std::erase(out, ' ');
-  return out;
-}
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
-/// Where the group begins that ends the name, "(int, char)" or "<int>"; npos when none does.
-std::size_t last_group(std::string_view name, char open, char close) {
-  if (!name.ends_with(close)) return std::string_view::npos;
-  std::size_t depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == close ? 1 : 0;
-    if (name[i] == open && --depth == 0) return i;
-  }
-  return std::string_view::npos;
-}
-
-/// "ns::f" of "int ns::f<int>(char) const": without parameters, return type and the last part's template arguments.
-std::string without_parameters(std::string_view name) {
-  for (const std::string_view qualifier : {"&&", "&", " const", " volatile", " noexcept"})
-    if (name.ends_with(qualifier)) name.remove_suffix(qualifier.size());
-  const std::size_t parameters = last_group(name, '(', ')');
-  if (parameters == std::string_view::npos) return std::string(name);
-  name = name.substr(0, parameters);
-  if (name.find("operator") != std::string_view::npos) return std::string(name);
-  if (const std::size_t arguments = last_group(name, '<', '>'); arguments != std::string_view::npos && arguments != 0)
-    name = name.substr(0, arguments);
-  std::size_t depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == '>' || name[i] == ')' ? 1 : 0;
-    depth -= depth != 0 && (name[i] == '<' || name[i] == '(') ? 1 : 0;
-    if (depth == 0 && name[i] == ' ') return std::string(name.substr(i + 1));
-  }
-  return std::string(name);
-}
-
-std::string last_part(const std::string& name) {
-  std::size_t depth = 0;
-  for (std::size_t i = name.size(); i-- > 1;) {
-    depth += name[i] == '>' || name[i] == ')' ? 1 : 0;
-    depth -= depth != 0 && (name[i] == '<' || name[i] == '(') ? 1 : 0;
-    if (depth == 0 && name[i] == ':' && name[i - 1] == ':') return name.substr(i + 1);
-  }
-  return name;
-}
-
-/// The ways to read a spelling, the strictest first.
-class Spelling {
- public:
-  static constexpr std::size_t kNone = 9;
-
-  explicit Spelling(std::string_view text)
-      : text_(text), squeezed_(without_blanks(text)), lower_(in_lower_case(squeezed_)) {
-    const std::string part = last_part(without_parameters(text_));
-    for (const char c : in_lower_case(part)) {
-      const bool in_name = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-      if (!in_name) break;
-      key_ += c;
-    }
-    if (part.starts_with("operator")) key_.clear();
-  }
-
-  /// Which way fits, kNone if none does.
-  std::size_t fit(const std::string& symbol) const {
-    if (symbol == text_) return 0;
-    // A mangled name has the words of the demangled one in it, but for operators.
-    if (!key_.empty() && in_lower_case(symbol).find(key_) == std::string::npos) return kNone;
-    const std::string whole = demangle(symbol);
-    if (whole == text_) return 1;
-    const std::string squeezed = without_blanks(whole);
-    if (squeezed == squeezed_) return 2;
-    const std::string name = without_parameters(whole);
-    const std::string bare = without_blanks(name);
-    const std::string part = without_blanks(last_part(name));
-    if (bare == squeezed_ || part == squeezed_) return 3;
-    if (in_lower_case(squeezed) == lower_) return 4;
-    return in_lower_case(bare) == lower_ || in_lower_case(part) == lower_ ? 5 : kNone;
-  }
-
- private:
-  std::string text_;
-  std::string squeezed_;
-  std::string lower_;
-  std::string key_;
-};
-
-}  // namespace
-
 std::vector<std::string_view> symbol_names(const std::vector<Evidence>& links) {
   std::vector<std::string_view> names;
   std::unordered_set<std::string_view> known;
@@ -312,12 +217,12 @@ std::vector<std::string_view> symbol_names(const std::vector<Evidence>& links) {
 }
 
 std::vector<std::string> names_spelled(const std::vector<std::string_view>& names, std::string_view spelling) {
-  const Spelling wanted(spelling);
-  std::size_t best = Spelling::kNone;
+  const WrittenName wanted(spelling);
+  int best = WrittenName::kOther;
   std::vector<std::string> found;
   for (const std::string_view name : names) {
-    const std::size_t fit = wanted.fit(std::string(name));
-    if (fit == Spelling::kNone || fit > best) continue;
+    const int fit = wanted.fit(name);
+    if (fit == WrittenName::kOther || fit > best) continue;
     if (fit < best) found.clear();
     best = fit;
     found.emplace_back(name);
@@ -328,14 +233,14 @@ std::vector<std::string> names_spelled(const std::vector<std::string_view>& name
 
 std::vector<std::string> names_near(const std::vector<std::string_view>& names, std::string_view spelling) {
   constexpr std::size_t kMost = 3;
-  const std::string wanted = in_lower_case(last_part(without_parameters(demangle(spelling))));
+  const std::string wanted = own_name(demangle(spelling));
   // Of thousands of names one is always somewhat like it: "good" of the C++ library like "nobody".
   const std::size_t most = wanted.size() / 3;
   std::map<std::string, std::set<std::string>> by_part;  // the demangled names with that last part
   std::vector<std::string> parts;
   for (const std::string_view name : names) {
     const std::string demangled = demangle(name);
-    const std::string part = in_lower_case(last_part(without_parameters(demangled)));
+    const std::string part = own_name(demangled);
     if (part.size() + most < wanted.size() || part.size() > wanted.size() + most) continue;
     std::set<std::string>& group = by_part[part];
     if (group.empty()) parts.push_back(part);

@@ -94,6 +94,155 @@ std::string as_source_name(std::string_view identifier) {
 
 }  // namespace
 
+namespace {
+
+std::string without_blanks(std::string_view text) {
+  std::string out(text);
+  std::erase(out, ' ');
+  return out;
+}
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+/// Where the group begins that ends the name, "(int, char)" or "<int>"; npos when none does.
+std::size_t last_group(std::string_view name, char open, char close) {
+  if (!name.ends_with(close)) return std::string_view::npos;
+  std::size_t depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == close ? 1 : 0;
+    if (name[i] == open && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// "ns::f" of "int ns::f<int>(char) const": without parameters, return type and the last part's template arguments.
+std::string without_parameters(std::string_view name) {
+  for (const std::string_view qualifier : {"&&", "&", " const", " volatile", " noexcept"})
+    if (name.ends_with(qualifier)) name.remove_suffix(qualifier.size());
+  const std::size_t parameters = last_group(name, '(', ')');
+  if (parameters == std::string_view::npos) return std::string(name);
+  name = name.substr(0, parameters);
+  if (name.find("operator") != std::string_view::npos) return std::string(name);
+  if (const std::size_t arguments = last_group(name, '<', '>'); arguments != std::string_view::npos && arguments != 0)
+    name = name.substr(0, arguments);
+  std::size_t depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == '>' || name[i] == ')' ? 1 : 0;
+    depth -= depth != 0 && (name[i] == '<' || name[i] == '(') ? 1 : 0;
+    if (depth == 0 && name[i] == ' ') return std::string(name.substr(i + 1));
+  }
+  return std::string(name);
+}
+
+std::string last_part(const std::string& name) {
+  std::size_t depth = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    depth += name[i] == '>' || name[i] == ')' ? 1 : 0;
+    depth -= depth != 0 && (name[i] == '<' || name[i] == '(') ? 1 : 0;
+    if (depth == 0 && name[i] == ':' && name[i - 1] == ':') return name.substr(i + 1);
+  }
+  return name;
+}
+
+/// Takes the modules off that C++20 names are attached to: "render(int)" and "gfx", "core" of "render@gfx.core(int)".
+std::string without_modules(std::string text, std::vector<std::string>& modules) {
+  for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && (is_ascii_letter(text[end]) || is_ascii_digit(text[end]) || text[end] == '_' ||
+                                 text[end] == '.' || (text[end] == ':' && !text.substr(end).starts_with("::"))))
+      ++end;
+    std::string_view name = std::string_view(text).substr(at + 1, end - at - 1);
+    while (!name.empty()) {
+      const std::size_t dot = std::min(name.find_first_of(".:"), name.size());
+      if (dot != 0) modules.push_back(as_source_name(name.substr(0, dot)));
+      name.remove_prefix(std::min(dot + 1, name.size()));
+    }
+    text.erase(at, end - at);
+  }
+  return text;
+}
+
+/// "foo" of "foo@V1" and "foo@@V1"; of "f@m()" everything, which is a module's.
+std::string without_own_version(std::string_view text) {
+  const std::size_t at = text.find('@');
+  const bool is_version =
+      at != std::string_view::npos && at != 0 && text.find_first_of("(:", at) == std::string_view::npos;
+  return std::string(is_version ? text.substr(0, at) : text);
+}
+
+/// nvcc's host code for a kernel: "__device_stub__Z1kPi(int*)" stands for _Z1kPi.
+std::string without_stub(std::string_view name) {
+  constexpr std::string_view kStub = "__device_stub_";
+  const std::size_t at = name.find(kStub);
+  if (at == std::string_view::npos) return std::string(name);
+  const std::string_view kernel = name.substr(at + kStub.size());
+  return std::string(kernel.substr(0, kernel.find('(')));
+}
+
+/// Are all the parts in the linker's name, in order?
+bool has_in_order(std::string_view symbol, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  return std::ranges::all_of(parts, [&](const std::string& part) {
+    at = symbol.find(part, at);
+    return at != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string own_name(std::string_view demangled) { return in_lower_case(last_part(without_parameters(demangled))); }
+
+WrittenName::WrittenName(std::string_view text)
+    : text_(without_stub(without_own_version(text))), whole_(demangle(text_)) {
+  squeezed_ = without_blanks(whole_);
+  plain_ = without_modules(without_blanks(without_abi(whole_)), modules_);
+  lower_ = in_lower_case(plain_);
+  const std::string part = own_name(without_abi(whole_));
+  if (!part.starts_with("operator")) key_ = part.substr(0, std::ranges::find_if_not(part, is_word_char) - part.begin());
+}
+
+/// The demangler of the C++ library knows no modules: such a name has the words of the written one in it.
+bool WrittenName::is_of_module(std::string_view symbol) const {
+  return !modules_.empty() && demangle(symbol) == symbol && has_in_order(symbol, modules_) &&
+         symbol.find(as_source_name(key_)) != std::string_view::npos;
+}
+
+int WrittenName::fit(std::string_view symbol) const {
+  const std::string bare = without_version(symbol);
+  if (bare == text_) return 0;
+  // A mangled name has the words of the demangled one in it, but for operators.
+  if (!key_.empty() && in_lower_case(bare).find(key_) == std::string::npos) return kOther;
+  const std::string stubless = without_stub(bare);
+  const std::string whole = demangle(stubless);
+  if (whole == whole_) return 1;
+  if (without_blanks(whole) == squeezed_) return 2;
+  const std::string plain = without_blanks(without_abi(whole));
+  if (plain == plain_ || is_of_module(stubless)) return 3;
+  const std::string name = without_blanks(without_parameters(without_abi(whole)));
+  const std::string part = last_part(name);
+  if (name == plain_ || part == plain_) return 4;
+  if (in_lower_case(plain) == lower_) return 5;
+  return in_lower_case(name) == lower_ || in_lower_case(part) == lower_ ? 6 : kOther;
+}
+
+WrittenNames::WrittenNames(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    WrittenName name(text);
+    if (name.has_module()) of_modules_.push_back(name);
+    plain_.insert(name.plain());
+  }
+}
+
+bool WrittenNames::contain(std::string_view symbol) const {
+  const std::string bare = without_version(symbol);
+  return plain_.contains(WrittenName(bare).plain()) ||
+         std::ranges::any_of(of_modules_, [&](const WrittenName& name) { return name.is(bare); });
+}
+
 Spelling::Spelling(std::string_view name)
     : name_(without_version(name)),
       plain_(without_abi(demangle(name_))),

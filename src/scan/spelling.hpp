@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace elfaudit {
@@ -46,6 +47,51 @@ inline std::uint64_t letters_of(std::string_view name) {
 
 /// Cheap; no for nearly every pair of linker's names: they are of other letters. Numbers are also lengths there.
 bool may_be_misspelled(std::string_view missing, std::string_view present);
+
+// --- A name as somebody writes it: a user on the command line, a linker in its messages.
+
+/// Mangled or demangled by any demangler; with or without a version ("foo@V1"), the tag of an ABI ("f[abi:cxx11]()"), a
+/// module ("f@m()"), blanks, parameters, or what stands around the name.
+class WrittenName {
+ public:
+  explicit WrittenName(std::string_view text);
+
+  static constexpr int kSame = 3;   ///< up to here it is the very symbol
+  static constexpr int kOther = 9;  ///< not what is meant
+
+  /// How well it fits a linker's name: 0 is best.
+  int fit(std::string_view symbol) const;
+  bool is(std::string_view symbol) const { return fit(symbol) <= kSame; }
+
+  /// Demangled, without blanks, versions, ABIs and modules: equal for two spellings of one symbol.
+  const std::string& plain() const { return plain_; }
+  bool has_module() const { return !modules_.empty(); }
+
+ private:
+  bool is_of_module(std::string_view symbol) const;
+
+  std::string text_;   ///< without the version
+  std::string whole_;  ///< demangled
+  std::string squeezed_;
+  std::string plain_;
+  std::string lower_;
+  std::string key_;                   ///< a word that every name that fits has in it, in lower case; empty: not known
+  std::vector<std::string> modules_;  ///< "3gfx", "4core" of "render@gfx.core(int)", as in mangled names
+};
+
+/// Many of them, asked about many symbols.
+class WrittenNames {
+ public:
+  explicit WrittenNames(const std::vector<std::string>& texts);
+  bool contain(std::string_view symbol) const;
+
+ private:
+  std::unordered_set<std::string> plain_;
+  std::vector<WrittenName> of_modules_;
+};
+
+/// The last part of a demangled name, in lower case: "f" of "ns::S<int>::f(int) const".
+std::string own_name(std::string_view demangled);
 
 // --- When two linker's names are spellings of one name in the source.
 

@@ -305,7 +305,8 @@ def test_archive_that_stands_too_early(lab):
     lab.cc("a.o", "void late(); int main() { late(); }")
     lab.ar("liblate.a", lab.cc("late.o", "void late() {}"))
     lab.write("x.log", "g++ liblate.a a.o -o x\n/usr/bin/ld: a.o: in function `main':\na.cpp:(.text+0x5): undefined reference to `late()'\n")
-    assert ("candidate", "liblate.a", "late.o") in sites(only_error(lab, "x.log")["finding"])
+    finding = only_error(lab, "x.log")["finding"]
+    assert finding["cause"]["kind"] == "library-too-early" and finding["fixes"][0]["text"] == "move liblate.a after a.o"
 
 
 def test_library_in_a_neighbouring_folder(lab):
@@ -454,7 +455,7 @@ def test_the_fakes_would_be_noticed(lab):
 def test_every_option_is_in_the_docs(lab):
     page = (SOURCE_DIR / "docs" / "diagnose.md").read_text()
     options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("diagnose", "--help").out)) - {"--help"}
-    assert options == {"--format", "--color", "--jobs", "--source-root", "--map-path"} and all(option in page for option in options)
+    assert options == {"--allow-dirty", "--build", "--color", "--diff", "--fix", "--format", "--jobs", "--map-path", "--source-root"} and all(option in page for option in options)
 
 
 def test_every_kind_is_in_the_docs():
@@ -529,3 +530,114 @@ def test_the_objects_say_why_a_relocation_does_not_fit(lab, linker):
     assert error["kind"] == "relocation-not-pic" and error["finding"]["rule"] == "relocation-not-pic"
     assert error["finding"]["cause"]["text"] == "gcc compiled tab.c with -fno-pic"
     assert error["finding"]["fixes"][0]["text"].startswith("compile tab.c with -fPIC")
+
+
+# --- the link that made the errors, and what `check` says of it
+
+
+def said(finding):
+    return finding["rule"], finding["symbol"], finding["cause"] and finding["cause"]["text"], [fix["text"] for fix in finding["fixes"]]
+
+
+def findings_of(document):
+    found = [error["finding"] for error in document["errors"]] + [one for link in document["links"] for one in link["findings"]]
+    return [said(finding) for finding in found if finding]
+
+
+def twice(lab):
+    """A header that defines a variable, in two objects, one of which also needs a function whose object lies beside them."""
+    lab.write("state.h", "int state = 2;\n")
+    lab.write("a.cpp", '#include "state.h"\nint helper(int);\nint main() { return helper(state); }\n')
+    lab.write("b.cpp", '#include "state.h"\nint get() { return state; }\n')
+    lab.write("helper.cpp", "int helper(int i) { return i; }\n")
+    lab.sh("g++ -g -c a.cpp b.cpp helper.cpp")
+
+
+def test_the_linkers_words_alone_are_enough(lab):
+    need("g++")
+    twice(lab)
+    lab.sh("g++ a.o b.o 2> x.log", check=False)
+    document = valid(lab.audit("diagnose", "--format", "json", "x.log"))
+    assert [link["found_by"] for link in document["links"]] == ["files"]
+    by_files = [said(finding) for finding in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]]
+    assert by_files[0] in findings_of(document) and "make it `inline` in state.h:1" in str(by_files)
+    assert ("undefined-symbol", "_Z6helperi", "helper.o defines it and is not on the line", ["add helper.o after a.o"]) in findings_of(document)
+
+
+@pytest.mark.parametrize("command", ["g++ a.o b.o -o x", "clang++ a.o b.o -o x", "g++ -shared a.o b.o -Wl,-z,defs -o x.so", "g++ -fuse-ld=gold a.o b.o", "g++ -static a.o b.o"])
+def test_it_says_what_check_says(lab, command):
+    need("g++", command.split()[0])
+    twice(lab)
+    lab.write("x.log", command + "\n" + lab.sh(f"{command} 2>&1", check=False).out)
+    checked = lab.audit("check", "--format", "json", "--", *command.split()).json()
+    diagnosed = valid(lab.audit("diagnose", "--format", "json", "x.log"))
+    assert sorted(findings_of(diagnosed), key=str) == sorted(map(said, checked["findings"]), key=str) and len(checked["findings"]) >= 2
+    assert "-shared" in command or not diagnosed["links"][0]["findings"], "the log has them all"
+
+
+def test_all_errors_of_the_link(lab):
+    """lld stops after twenty."""
+    need("g++", "ld.lld")
+    lab.cc("a.o", "".join(f"void f{i}();" for i in range(30)) + "int main() {" + "".join(f"f{i}();" for i in range(30)) + "}")
+    lab.write("x.log", "g++ -fuse-ld=lld a.o\n" + lab.sh("g++ -fuse-ld=lld a.o 2>&1", check=False).out)
+    document = valid(lab.audit("diagnose", "--format", "json", "x.log"))
+    assert {finding[1] for finding in findings_of(document)} == {f"_Z{2 if i < 10 else 3}f{i}v" for i in range(30)}
+    assert len(document["links"][0]["findings"]) == 10
+    assert "the link in log line 1 has 10 errors more, which the log doesn't show" in lab.audit("diagnose", "x.log").out
+
+
+@pytest.mark.parametrize("verbose", ["", "-v"])
+@pytest.mark.parametrize("generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.deep)])
+def test_log_of_a_silent_cmake_build(lab, generator, verbose):
+    need("cmake", "g++", "ninja" if generator == "Ninja" else "make")
+    twice(lab)
+    lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.21)\nproject(p CXX)\nadd_library(util STATIC helper.cpp)\n"
+                                "add_executable(fine helper.cpp a.cpp)\nadd_executable(app a.cpp b.cpp)\n")
+    lab.sh(f"cmake -G '{generator}' -DCMAKE_BUILD_TYPE=Debug -S . -B out && cmake --build out {verbose} -- -k > build.log 2>&1"
+           if generator != "Ninja" else f"cmake -G Ninja -DCMAKE_BUILD_TYPE=Debug -S . -B out && cmake --build out {verbose} -- -k 0 > build.log 2>&1", check=False)
+    document = valid(lab.audit("diagnose", "--format", "json", "build.log"))
+    checked = lab.audit("check", "--format", "json", "-p", "out", "app").json()
+    assert sorted(findings_of(document), key=str) == sorted(map(said, checked["findings"]), key=str)
+    assert "target_link_libraries(app PRIVATE util)" in str(checked["findings"])
+    assert [link["build"] for link in document["links"]] == ["out"]
+
+
+def test_a_build_folder_seen_from_itself(lab):
+    need("cmake", "g++", "make")
+    twice(lab)
+    lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.21)\nproject(p CXX)\nadd_executable(app a.cpp b.cpp helper.cpp)\n")
+    lab.sh("cmake -S . -B build && cmake --build build > build/log 2>&1", check=False)
+    for folder in [".", "./", lab.path / "build"]:
+        result = lab.sh(f"cd build && '{os.environ['ELFAUDIT']}' check -p {folder}", check=False)
+        assert result.code == 1 and "state is defined twice" in result.out, result
+    result = lab.sh(f"cd build && '{os.environ['ELFAUDIT']}' diagnose log", check=False)
+    assert result.code == 1 and "[duplicate-definition]" in result.out, result
+
+
+def test_edits(lab):
+    need("g++", "patch")
+    twice(lab)
+    lab.write("x.log", "g++ a.o b.o helper.o\n" + lab.sh("g++ a.o b.o helper.o 2>&1", check=False).out)
+    assert "+inline int state = 2;" in lab.audit("diagnose", "--diff", "x.log").out
+    result = lab.audit("diagnose", "--fix", "x.log")
+    assert result.code == 1 and "edited state.h for 1 of 1 finding" in result.err, result
+    lab.sh("g++ -c a.cpp b.cpp && g++ a.o b.o helper.o")
+
+
+def test_paths_of_another_machine(lab):
+    need("g++")
+    twice(lab)
+    lab.write("x.log", "+ cd /home/ci/p\ng++ -I/home/ci/p /home/ci/p/a.o b.o helper.o -o /home/ci/p/x\n"
+                       "/usr/bin/ld: b.o:/home/ci/p/state.h:1: multiple definition of `state'; /home/ci/p/a.o:/home/ci/p/state.h:1: first defined here\n")
+    assert not only_error(lab, "x.log")["finding"]
+    document = valid(lab.audit("diagnose", "--format", "json", "--map-path", "/home/ci/p=.", "x.log"))
+    assert [said(error["finding"])[0] for error in document["errors"]] == ["duplicate-definition"]
+    lab.write("y.log", (lab.path / "x.log").read_text().replace("/home/ci/p", "/home/ci/p2"))
+    assert not valid(lab.audit("diagnose", "--format", "json", "--map-path", "/home/ci/p=.", "y.log"))["errors"][0]["finding"]
+
+
+@pytest.mark.parametrize("log, says", [(b"", "the log is empty"), (b" \n\n", "the log is empty"), (b"\x7fELF\x02\x01\x01" + bytes(64), "the log is not a text file")])
+def test_what_is_no_log(lab, log, says):
+    (lab.path / "x.log").write_bytes(log)
+    result = lab.audit("diagnose", "x.log")
+    assert result.code == 2 and says in result.err, result

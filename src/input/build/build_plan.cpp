@@ -719,14 +719,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The working directory for as long as it lives.
+/// The working directory for as long as it lives; an empty one is where we are.
 class WorkingFolder {
  public:
   explicit WorkingFolder(const std::string& folder) {
     std::error_code error;
     before_ = fs::current_path(error);
     if (error) throw UsageError("the working directory: " + error.message());
-    fs::current_path(folder, error);
+    if (!folder.empty()) fs::current_path(folder, error);
     if (error) throw UsageError(fmt::format("{}: {}", folder, error.message()));
   }
   ~WorkingFolder() {
@@ -850,6 +850,14 @@ void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
 }
 
 }  // namespace
+
+LinkJob job_of_log_link(const BuildLink& link) {
+  const WorkingFolder there(link.folder);
+  LinkJob job = job_from_log_command(link.argv);
+  rebase_paths(link.folder, job);
+  job.output_path = in_folder(link.folder, job.output_path);
+  return job;
+}
 
 std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
                               const std::optional<LinkerChoice>& linker) {

@@ -48,6 +48,10 @@ inline bool is_object_name(const std::string& path) {
 /// `folder`: where the line begins. Nothing when none does.
 std::optional<BuildLink> link_in_line(const std::string& line, const std::string& folder);
 
+/// job_from_log_command() where the link runs, with paths as seen from the working directory, which it changes meanwhile:
+/// no other thread may run.
+LinkJob job_of_log_link(const BuildLink& link);
+
 /// The value of -o, or the archive that ar makes; empty when there is none.
 std::string output_of(const BuildLink& link);
 

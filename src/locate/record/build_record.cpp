@@ -800,7 +800,11 @@ source::TranslationUnit unit_of(const Compilation& compilation) {
 }
 
 void note_compilation(const Compilation& compilation, TranslationUnit& unit) {
-  if (unit.options) return;
+  if (unit.options) {  // its command says all but the compiler's default
+    const std::optional<GccProducer> gcc = gcc_producer(compilation.producer);
+    if (gcc && unit.standard.empty() && unit.compiler == Compiler::Gcc) unit.standard = standard_of(*gcc);
+    return;
+  }
   unit.language = compilation.is_c ? Language::C : Language::Cxx;
   if (is_temporary(compilation.source)) unit.compiler = Compiler::Nvcc;
   if (is_temporary(compilation.source) || compilation.source.ends_with(".cu")) unit.language = Language::Cuda;

@@ -1,0 +1,371 @@
+// Which link made the errors of a log: one whose command the log shows, one of a build folder, or that of the files which
+// the errors name.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "diagnose/diagnose.hpp"
+#include "elf/file_kind.hpp"
+#include "elfaudit/error.hpp"
+#include "input/build/build_plan.hpp"
+#include "input/command_words.hpp"
+#include "input/driver.hpp"
+#include "input/nvcc.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit::diagnose_stage {
+
+// --- Where commands ran.
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// With the log's own folder and the working directory behind them, which is the empty one.
+std::vector<std::string> named_folders(const std::string& named, const std::string& log_folder) {
+  if (named.starts_with('/') && is_folder(named)) return {named};
+  std::vector<std::string> folders;
+  const bool relative = !named.empty() && named.front() != '/';
+  if (relative && is_folder(in_folder(log_folder, named))) folders.push_back(in_folder(log_folder, named));
+  if (relative && is_folder(named)) folders.push_back(named);
+  folders.push_back(log_folder);
+  folders.emplace_back();
+  return folders;
+}
+
+Whereabouts look(const LogCommand& command, const std::string& folder) {
+  Whereabouts found{folder};
+  for (const std::string& input : command.inputs) {
+    // "@objects.rsp" may name all of them.
+    const std::string path = in_folder(folder, input.starts_with('@') ? input.substr(1) : input);
+    (probe_file(path).usable() ? found.here : found.absent).push_back(input);
+  }
+  return found;
+}
+
+/// The folder with most of the command's inputs, the first of several.
+Whereabouts best_of(const LogCommand& command, const std::vector<std::string>& folders) {
+  Whereabouts best;
+  bool first = true;
+  for (const std::string& folder : folders) {
+    Whereabouts found = look(command, folder);
+    if (!std::exchange(first, false) && found.here.size() <= best.here.size()) continue;
+    best = std::move(found);
+  }
+  return best;
+}
+
+}  // namespace
+
+const std::vector<std::string>& CommandFolders::builds() {
+  if (builds_) return *builds_;
+  builds_.emplace();
+  if (!build_.empty()) {
+    builds_->push_back(build_);
+    return *builds_;
+  }
+  std::set<fs::path> known;
+  const auto add = [&](const std::string& build) {
+    std::error_code error;
+    if (known.insert(fs::weakly_canonical(build.empty() ? "." : build, error)).second) builds_->push_back(build);
+  };
+  for (const std::string& folder : {log_folder_, std::string()}) {
+    if (is_build_folder(folder)) add(folder);
+    for (const std::string& build : builds_below(folder)) add(build);
+  }
+  return *builds_;
+}
+
+Whereabouts CommandFolders::of(const LogCommand& command) {
+  const std::vector<std::string> named = named_folders(command.folder, log_folder_);
+  Whereabouts best = best_of(command, named);
+  // As reports name files.
+  if (best.folder.starts_with('/')) best.folder = display_path(best.folder, working_directory());
+  if (!best.here.empty() || command.inputs.empty() || named.size() != 2) return best;
+  Whereabouts below = best_of(command, builds());
+  if (below.here.empty()) return best;
+  below.guessed = true;
+  return below;
+}
+
+// --- The words of a log's command. A file of further words is read only below the folder that the command ran in.
+
+namespace {
+
+constexpr std::size_t kMostWords = std::size_t{1} << 20;
+constexpr int kDeepest = 16;
+constexpr std::size_t kMostNotes = 100;
+
+/// Is the file in that folder or below it, links followed?
+bool is_below(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path file = fs::canonical(path, error);
+  if (error) return false;
+  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
+  if (error) return false;
+  const fs::path relative = file.lexically_relative(root);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Puts the words of `@FILE`, and of nvcc's and nvlink's --options-file, in their place.
+class ResponseWords {
+ public:
+  ResponseWords(std::string folder, bool nvidia) : folder_(std::move(folder)), nvidia_(nvidia) {}
+
+  Words expand(const Words& words) {
+    add(words, 0);
+    return std::move(out_);
+  }
+  Words notes() { return std::move(notes_); }
+
+ private:
+  void add(const Words& words, int depth) {
+    for (std::size_t i = 0; i < words.size() && out_.size() < kMostWords; ++i) {
+      if (words[i].size() > 1 && words[i].front() == '@') {
+        add_file(words[i].substr(1), depth);
+      } else if (const auto files = nvidia_ ? option_files(words, i) : std::nullopt) {
+        for (const std::string& file : *files) add_file(file, depth);
+      } else {
+        out_.push_back(words[i]);
+      }
+    }
+  }
+
+  /// "-optf a,b", "--options-file=a"; moves on to the value when it is a word of its own.
+  static std::optional<Words> option_files(const Words& words, std::size_t& i) {
+    const std::string& word = words[i];
+    const std::string name = word.substr(0, word.find('='));
+    if (name != "-optf" && name != "--optf" && name != "-options-file" && name != "--options-file") return std::nullopt;
+    if (name.size() != word.size()) return nv_list(std::string_view(word).substr(name.size() + 1));
+    return i + 1 < words.size() ? nv_list(words[++i]) : Words{};
+  }
+
+  void add_file(const std::string& name, int depth) {
+    const std::string path = in_folder(folder_, name);
+    const bool may_be_read = depth < kDeepest && is_below(path, folder_);
+    const std::optional<std::string> text = may_be_read ? budget_.read(path) : std::nullopt;
+    if (text) return add(split_response(*text), depth + 1);
+    if (notes_.size() == kMostNotes) return;
+    notes_.push_back(fmt::format(
+        "@{} was not read: {}", name,
+        budget_.beyond() != nullptr ? budget_.beyond() : "not found below the folder that the command ran in"));
+  }
+
+  std::string folder_;
+  bool nvidia_;
+  ResponseBudget budget_;
+  Words out_;
+  Words notes_;
+};
+
+/// The link that the command is, with its response files in place.
+LogLink link_of(const LogCommand& command, CommandFolders& folders) {
+  LogLink found;
+  found.command_line = command.line;
+  found.link.output = command.output;
+  const Whereabouts whereabouts = folders.of(command);
+  if (whereabouts.here.empty()) {
+    found.lacks = "its objects are missing: " + some_of(whereabouts.absent);
+    const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
+    if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
+      found.lacks += "; if they still exist, run elfaudit in the folder that the build ran in";
+    return found;
+  }
+  if (whereabouts.guessed)
+    found.notes.push_back(
+        fmt::format("it is assumed to have run in {}, the build folder that contains its objects", whereabouts.folder));
+  found.link.folder = whereabouts.folder;
+  if (is_build_folder(found.link.folder)) found.build = found.link.folder.empty() ? "." : found.link.folder;
+  const bool nvidia = classify_program(program_of(command.argv).program) == ProgramKind::DeviceCompiler;
+  ResponseWords response_files(found.link.folder, nvidia);
+  found.link.argv = response_files.expand(command.argv);
+  for (std::string& note : response_files.notes()) found.notes.push_back(std::move(note));
+  return found;
+}
+
+// --- A link of a build folder.
+
+/// The files that a message names.
+std::vector<std::string> inputs_named(const RootError& error) {
+  std::vector<std::string> inputs;
+  for (const LogSite& site : error.error.sites)
+    if (!site.input.empty()) inputs.push_back(site.input);
+  return inputs;
+}
+
+/// "sub/a.o" and "/build/sub/a.o" are the same file, to someone who does not know where the message was written.
+bool ends_alike(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  return !b.empty() && a.ends_with(b) && (a.size() == b.size() || a[a.size() - b.size() - 1] == '/');
+}
+
+/// The links of the build folders, read once.
+class BuildLinks {
+ public:
+  explicit BuildLinks(const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
+      try {
+        BuildPlan plan = plan_of_build(folder.empty() ? "." : folder);
+        for (BuildLink& link : plan.links) links_.push_back({plan.folder, std::move(link)});
+      } catch (const UsageError&) {  // no build, or one without links
+      } catch (const InputError&) {  // not readable: then not from there
+      }
+    }
+  }
+
+  struct OfBuild {
+    std::string build;
+    BuildLink link;
+  };
+
+  /// The first that has most of what the error names; nullptr when none has any.
+  const OfBuild* of(const RootError& error) const {
+    const OfBuild* best = nullptr;
+    std::size_t most = 0;
+    for (const OfBuild& one : links_)
+      if (const std::size_t fits = fit(one.link, error); fits > most) {
+        best = &one;
+        most = fits;
+      }
+    return best;
+  }
+
+ private:
+  static std::size_t fit(const BuildLink& link, const RootError& error) {
+    const std::vector<std::string> files = files_named(link);
+    std::size_t fits = 0;
+    for (const std::string& input : inputs_named(error))
+      fits += std::any_of(files.begin(), files.end(), [&](const std::string& file) { return ends_alike(file, input); });
+    const bool is_target = !error.target.empty() && (link.target == error.target || link.output == error.target ||
+                                                     base_name(link.output) == base_name(error.target));
+    return 2 * fits + (is_target ? 1 : 0);
+  }
+
+  std::vector<OfBuild> links_;
+};
+
+/// Where the file lies that a message names; empty when it is not here.
+std::string found_at(const std::string& input, const std::string& log_folder) {
+  for (const std::string& path : {in_folder(log_folder, input), input})
+    if (probe_file(path).usable()) return path;
+  return {};
+}
+
+std::vector<std::string> files_of(const RootError& error, const std::string& log_folder) {
+  std::vector<std::string> files;
+  for (const std::string& input : inputs_named(error))
+    if (std::string file = found_at(input, log_folder);
+        !file.empty() && std::find(files.begin(), files.end(), file) == files.end())
+      files.push_back(std::move(file));
+  return files;
+}
+
+bool is_link(const LogCommand& command) {
+  return command.kind == LogCommandKind::HostLink || command.kind == LogCommandKind::DeviceLink;
+}
+
+/// Finds the link of one error after the other.
+class LinkFinder {
+ public:
+  LinkFinder(const BuildLog& log, CommandFolders& folders) : log_(log), folders_(folders) {}
+
+  void add(std::size_t number, const RootError& error) {
+    if (!error.is_of_link()) return;
+    const std::uint32_t command = error.command == kNoCommand ? command_with_files_of(error) : error.command;
+    if (command != kNoCommand) {
+      if (is_link(log_.commands[command])) add_command(number, command);
+    } else if (!add_of_build(number, error)) {
+      add_files(number, error);
+    }
+  }
+
+  std::vector<LogLink> take() { return std::move(links_); }
+
+ private:
+  void add_command(std::size_t number, std::uint32_t command) {
+    const auto [at, is_new] = by_command_.try_emplace(command, links_.size());
+    if (is_new) links_.push_back(link_of(log_.commands[command], folders_));
+    links_[at->second].errors.push_back(number);
+  }
+
+  /// The last link of the log that has all the files which the error names: of a link that nvcc makes the log may show
+  /// one half alone.
+  std::uint32_t command_with_files_of(const RootError& error) const {
+    const std::vector<std::string> named = inputs_named(error);
+    for (auto i = static_cast<std::uint32_t>(log_.commands.size()); !named.empty() && i-- > 0;) {
+      const LogCommand& command = log_.commands[i];
+      const auto has = [&](const std::string& file) {
+        return std::find(command.inputs.begin(), command.inputs.end(), file) != command.inputs.end();
+      };
+      if (is_link(command) && std::all_of(named.begin(), named.end(), has)) return i;
+    }
+    return kNoCommand;
+  }
+
+  bool add_of_build(std::size_t number, const RootError& error) {
+    if (!builds_) builds_.emplace(folders_.builds());
+    const BuildLinks::OfBuild* found = builds_->of(error);
+    if (found == nullptr) return false;
+    const auto [at, is_new] = by_build_.try_emplace(found, links_.size());
+    if (is_new) {
+      LogLink link;
+      link.found_by = LinkFoundBy::Build;
+      link.link = found->link;
+      link.build = found->build;
+      links_.push_back(std::move(link));
+    }
+    links_[at->second].errors.push_back(number);
+    return true;
+  }
+
+  /// Errors that name some of the same files are of one link, and so are those that follow one another.
+  void add_files(std::size_t number, const RootError& error) {
+    const std::vector<std::string> files = files_of(error, folders_.log_folder());
+    if (files.empty()) return;
+    if (of_files_ == kNone) {
+      of_files_ = links_.size();
+      links_.emplace_back().found_by = LinkFoundBy::Files;
+    }
+    LogLink& link = links_[of_files_];
+    for (const std::string& file : files)
+      if (std::find(link.files.begin(), link.files.end(), file) == link.files.end()) link.files.push_back(file);
+    link.errors.push_back(number);
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  const BuildLog& log_;
+  CommandFolders& folders_;
+  std::optional<BuildLinks> builds_;
+  std::vector<LogLink> links_;
+  std::map<std::uint32_t, std::size_t> by_command_;
+  std::map<const BuildLinks::OfBuild*, std::size_t> by_build_;
+  std::size_t of_files_ = kNone;
+};
+
+}  // namespace
+
+std::string some_of(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 6;
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  if (more != 0) names.resize(kMost);
+  return fmt::format("{}{}", fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::vector<LogLink> find_links(const std::vector<RootError>& errors, const BuildLog& log, CommandFolders& folders) {
+  LinkFinder finder(log, folders);
+  for (std::size_t i = 0; i < errors.size(); ++i) finder.add(i, errors[i]);
+  return finder.take();
+}
+
+}  // namespace elfaudit::diagnose_stage
