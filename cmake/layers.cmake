@@ -24,7 +24,7 @@ set(ELFAUDIT_LAYERS
 # it (input/build in input).
 function(elfaudit_show_headers name folder)
   file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src
-    src/${folder}/*.hpp src/${folder}/*.def src/${folder}/*.inc)
+    src/${folder}/*.hpp src/${folder}/*.def)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/layers/${name}/${folder})
   foreach(header ${headers})
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${header} ${PROJECT_BINARY_DIR}/layers/${name}/${header} SYMBOLIC)

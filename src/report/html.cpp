@@ -1,9 +1,12 @@
 // One HTML file: the page of src/report/page with the audit as a JSON block in it. The page's script draws everything
 // from that block, and only ever as text.
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
@@ -11,16 +14,11 @@
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
+#include "support/embedded_files.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
-
-// --- The page of --format html without its data. Generated from src/report/page/ when the program is built.
-
-extern const char* const kPageHead;  ///< up to where the JSON document goes
-extern const char* const kPageTail;  ///< what follows it
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -120,6 +118,19 @@ std::string without_markup(const std::string& json) {
   return out;
 }
 
+/// The page from src/report/page: the style sheet and the scripts replace the comments that name them, and `data` is
+/// inserted at its mark.
+std::string page_with(const std::string& data) {
+  constexpr std::string_view kFolder = "src/report/page/";
+  constexpr std::string_view kDataMark = "{{data}}";
+  std::string page(embedded_text(fmt::format("{}report.html", kFolder)));
+  for (const std::string_view part : {"report.css", "graph.js", "finding.js", "report.js"}) {
+    const std::string mark = fmt::format("/* {} */", part);
+    page.replace(page.find(mark), mark.size(), embedded_text(fmt::format("{}{}", kFolder, part)));
+  }
+  return page.replace(page.find(kDataMark), kDataMark.size(), data);
+}
+
 }  // namespace
 
 std::string html_report(const Audit& audit, const ReportOptions& options) {
@@ -134,7 +145,7 @@ std::string html_report(const Audit& audit, const ReportOptions& options) {
   data.member("pulls", pulls(audit));
   data.member("images", images(audit));
   data.member("undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{});
-  return kPageHead + without_markup(data.take()) + kPageTail;
+  return page_with(without_markup(data.take()));
 }
 
 }  // namespace elfaudit

@@ -2,9 +2,11 @@
 
 #include "report/rule_help.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <string_view>
 
+#include "support/embedded_files.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -131,9 +133,8 @@ std::string pages_address() { return kDocs.empty() ? std::string() : std::string
 
 /// tests/cli/test_rules.py sees to it that every rule has a page; until then, its summary line is used.
 std::string_view page_of(const Rule& rule) {
-  const auto pages = rule_pages();
-  const auto found = std::ranges::find(pages, rule.id, &RulePage::id);
-  return found == pages.end() ? rule.summary : found->text;
+  const std::string_view page = embedded_text(fmt::format("docs/rules/{}.md", rule.id));
+  return page.empty() ? rule.summary : page;
 }
 
 /// A report says which rule it is: the title is left out.

@@ -1,24 +1,12 @@
 // What is said about a rule beyond its one line: by the program, by reports and in docs/rules, all of it the same text.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "elfaudit/finding.hpp"
 
 namespace elfaudit {
-
-// --- docs/rules/*.md, which the build puts into the program (cmake/embed_rules.cmake).
-
-/// The page of one rule, as in the file: Markdown.
-struct RulePage {
-  std::string_view id;
-  std::string_view text;
-};
-
-/// By id. tests/cli/test_rules.py holds them against the rules that there are.
-std::span<const RulePage> rule_pages();
 
 /// Markdown: what the rule means and what to do about it.
 std::string rule_help(const Rule& rule);

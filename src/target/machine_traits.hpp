@@ -32,7 +32,7 @@ struct MachineTraits {
   std::string_view triples{};        ///< what LLVM's target triples begin with, besides the beginning of `multiarch`
   std::string_view driver_option{};  ///< makes a driver for another machine link for this one: "-m32"
   std::string_view macro_starts{};   ///< what predefined macros that tell the machine begin with
-  bool has_macro_table = false;      ///< locate/source/predefined_macros.cpp has them, under the name of `multiarch`
+  bool has_macro_table = false;      ///< data/predefined-macros.txt has them, under the name of `multiarch`
   std::string_view sure_macros{};    ///< of these all that no option changes; empty: no option is thought of
 
   // Where its libraries are

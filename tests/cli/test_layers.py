@@ -64,6 +64,13 @@ def test_which_linker_it_is_chooses_rules_alone():
     assert asks == []
 
 
+def test_every_data_table_names_the_script_that_writes_it():
+    for table in sorted((SOURCE_DIR / "data").iterdir()):
+        comment = re.match(r"(#.*\n)+", table.read_text())
+        script = re.search(r"[Ww]ritten by (scripts/[\w-]+)", comment[0])
+        assert f"data/{table.name}" in (SOURCE_DIR / script[1]).read_text(), table.name
+
+
 def test_no_two_files_share_a_name():
     """But for a .cpp and its .hpp: a name alone says which file is meant."""
     places = collections.defaultdict(set)

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "support/embedded_files.hpp"
 #include "support/name_hash.hpp"
 #include "support/strings.hpp"
 
@@ -24,6 +25,18 @@ TEST(Interner, KeepsItsNumbersWhileItGrows) {
   Interner names;
   for (const std::string& name : many) names.intern(name);
   for (std::size_t i = 0; i < many.size(); ++i) EXPECT_EQ(names.find(many[i]), i);
+}
+
+TEST(EmbeddedFiles, AreFoundByTheirPath) {
+  EXPECT_TRUE(embedded_text("docs/rules/undefined-symbol.md").starts_with("# undefined-symbol"));
+  EXPECT_EQ(embedded_text("docs/rules"), "");
+  EXPECT_EQ(embedded_text("zzz"), "");
+}
+
+TEST(EmbeddedFiles, HaveRowsOfWords) {
+  std::vector<std::size_t> widths;
+  for_each_data_row("data/stable-abi.txt", [&](const auto& words) { widths.push_back(words.size()); });
+  EXPECT_EQ(widths, std::vector<std::size_t>(957, 2));
 }
 
 TEST(Demangle, ReadsCxxNamesAndLeavesTheRest) {

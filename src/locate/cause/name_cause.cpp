@@ -11,18 +11,15 @@
 #include <vector>
 
 #include "locate/cause/cause.hpp"
+#include "support/embedded_files.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
 
-// --- Names of runtime libraries. The functions of libm are written by scripts/runtime-names; the others' names begin
-// alike.
+// --- Names of runtime libraries. The functions of libm are listed in data/libm-names.txt; those of the others have a
+// common prefix.
 
 namespace {
-
-constexpr auto kLibm = std::to_array<std::string_view>({
-#include "locate/cause/libm_names.def"
-});
 
 /// GCC and clang, "-fsanitize=": the names that instrumented code calls.
 struct Instrumented {
@@ -75,7 +72,12 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// "sin", "sinf", "sinl", "sinf128"
 bool is_in_libm(std::string_view name) {
-  const auto known = [](std::string_view bare) { return std::binary_search(kLibm.begin(), kLibm.end(), bare); };
+  static const std::set<std::string_view> functions = [] {
+    std::set<std::string_view> names;
+    for_each_data_row("data/libm-names.txt", [&](const auto& words) { names.insert(words.front()); });
+    return names;
+  }();
+  const auto known = [](std::string_view bare) { return functions.contains(bare); };
   if (known(name)) return true;
   for (const std::string_view suffix : {"f", "l", "f32", "f64", "f128", "f32x", "f64x"})
     if (name.ends_with(suffix) && known(name.substr(0, name.size() - suffix.size()))) return true;

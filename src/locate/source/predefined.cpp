@@ -1,6 +1,7 @@
 // The predefined macros of a compile: tables, feature macros, and which of them are in doubt.
 
 #include "locate/source/predefined.hpp"
+#include "support/embedded_files.hpp"
 #include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
@@ -156,13 +157,20 @@ void add_entry(Macros& macros, std::string_view entry) {
                           std::string(entry.substr(std::min(blank + 1, entry.size()))));
 }
 
+/// data/predefined-macros.txt from its first section on; the comment before it describes the format.
+std::string_view predefined_table() {
+  const std::string_view text = embedded_text("data/predefined-macros.txt");
+  return text.substr(std::min(text.find("\n@"), text.size()));
+}
+
 /// Adds the table's section of that name; nothing when there is none.
 void add_section(Macros& macros, const std::string& name) {
   const std::string head = "\n@" + name + "\n";
-  std::size_t at = kPredefinedTable.find(head);
+  const std::string_view table = predefined_table();
+  std::size_t at = table.find(head);
   if (at == std::string_view::npos) return;
   at += head.size();
-  const std::string_view section = kPredefinedTable.substr(at, kPredefinedTable.find("\n@", at) - at);
+  const std::string_view section = table.substr(at, table.find("\n@", at) - at);
   for (std::size_t from = 0; from < section.size();) {
     const std::size_t end = std::min(section.find_first_of(";\n", from), section.size());
     if (end > from) add_entry(macros, section.substr(from, end - from));
@@ -542,7 +550,7 @@ bool is_guard_name(std::string_view macro) {
 static bool is_in_table(std::string_view macro) {
   static const std::set<std::string_view> names = [] {
     std::set<std::string_view> all;
-    const std::string_view table = kPredefinedTable;
+    const std::string_view table = predefined_table();
     for (std::size_t from = table.find_first_not_of(";\n "); from != std::string_view::npos;) {
       const std::size_t end = std::min(table.find_first_of(";\n", from), table.size());
       std::string_view entry = table.substr(from, end - from);

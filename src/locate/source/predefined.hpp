@@ -22,13 +22,6 @@ std::string_view assumed_value(std::uint8_t row, int variant);
 /// Does nothing but the standard, which is not known, decide about that row?
 bool is_standards(std::uint8_t row, const TranslationUnit& unit);
 
-/// Sections "@NAME", each with entries "MACRO VALUE", or "-MACRO" to take one back, separated by "; " and line breaks:
-/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
-/// standard ("@gcc c++ 17") what it adds to the one before. All of that is for 64-bit x86. What differs from it
-/// elsewhere is in "@gcc aarch64-linux-gnu" and "@gcc c++ aarch64-linux-gnu", with "=MACRO VALUE" for another value
-/// of one that is defined. "@like" has the targets that differ less from another one, "TARGET OTHER".
-extern const std::string_view kPredefinedTable;
-
 /// As in -std=, when the unit says nothing the compiler's default.
 std::string standard_name(const TranslationUnit& unit);
 /// Those that it may have been instead, GNU's form or ISO's as the unit has it.

@@ -22,6 +22,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -34,6 +35,7 @@
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
 #include "rules/rules.hpp"
+#include "support/embedded_files.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -46,40 +48,38 @@ constexpr Rule kPythonPlatform{
         "a wheel's platform tag promises systems on which its files can't be loaded: another "
         "machine, or older libraries than they need"};
 
-// --- The policies.
+// --- The policies: data/platform-policies.txt.
 
 struct PolicyVersions {
   std::string_view machine;
-  int minor;                  ///< of glibc 2
-  std::string_view versions;  ///< separated by spaces
+  int minor;                               ///< of glibc 2
+  std::vector<std::string_view> versions;  ///< symbol versions that it allows besides those of older policies
 };
 
 struct PolicyLibrary {
   std::string_view name;
-  int since;
+  int since;  ///< the first policy that allows it
 };
 
 struct ForbiddenSymbol {
   std::string_view library;
   std::string_view symbol;
-  int last;
+  int last;  ///< the last policy that forbids it
 };
 
-#include "rules/python/platform_policies.inc"
+/// The policies for one C library.
+struct Policies {
+  std::vector<PolicyVersions> versions;  ///< of glibc, by machine, the oldest first
+  std::vector<int> minors;               ///< of musl 1
+  std::vector<PolicyLibrary> libraries;
+  std::vector<ForbiddenSymbol> forbidden;
+};
 
 constexpr int kNever = 1'000'000;  // a minor version that no policy reaches
 
 enum class Libc : std::uint8_t { Unknown, Glibc, Musl };
 
 std::string_view name_of(Libc libc) { return libc == Libc::Musl ? "musl" : "glibc"; }
-
-std::vector<int> policies_of(Libc libc, std::string_view machine) {
-  if (libc == Libc::Musl) return {std::begin(kMusllinuxMinors), std::end(kMusllinuxMinors)};
-  std::vector<int> minors;
-  for (const PolicyVersions& row : kPolicyVersions)
-    if (row.machine == machine) minors.push_back(row.minor);
-  return minors;
-}
 
 std::optional<int> minor_number(std::string_view text) {
   int value = 0;
@@ -88,14 +88,42 @@ std::optional<int> minor_number(std::string_view text) {
   return value;
 }
 
+const Policies& policies(Libc libc) {
+  static const std::array<Policies, 2> both = [] {
+    std::array<Policies, 2> read;
+    for_each_data_row("data/platform-policies.txt", [&](const auto& words) {
+      std::string_view kind = words.at(0);
+      Policies& policies = read[kind.starts_with("musllinux") ? 1 : 0];
+      kind.remove_prefix(std::min(kind.find('-'), kind.size()));
+      if (kind == "-library")
+        policies.libraries.push_back({words.at(1), minor_number(words.at(2)).value()});
+      else if (kind == "-forbidden")
+        policies.forbidden.push_back({words.at(1), words.at(2), minor_number(words.at(3)).value()});
+      else if (words.size() == 2)
+        policies.minors.push_back(minor_number(words.at(1)).value());
+      else
+        policies.versions.push_back({words.at(1), minor_number(words.at(2)).value(), {words.begin() + 3, words.end()}});
+    });
+    return read;
+  }();
+  return both[libc == Libc::Musl ? 1 : 0];
+}
+
+std::vector<int> policies_of(Libc libc, std::string_view machine) {
+  std::vector<int> minors = policies(libc).minors;
+  for (const PolicyVersions& row : policies(libc).versions)
+    if (row.machine == machine) minors.push_back(row.minor);
+  return minors;
+}
+
 /// The first minor version of glibc whose systems have a symbol version (3). 0: all have, or none is asked.
 int since_of_version(std::string_view machine, std::string_view version) {
   constexpr std::string_view kGlibc = "GLIBC_2.";
   static const std::set<std::string_view> families = {"CXXABI", "GCC", "GLIBC", "GLIBCXX", "LIBATOMIC", "ZLIB"};
   if (families.count(version.substr(0, version.find('_'))) == 0) return 0;
   int since = kNever;
-  for (const PolicyVersions& row : kPolicyVersions)
-    if (row.machine == machine && has_word(row.versions, version)) since = std::min(since, row.minor);
+  for (const PolicyVersions& row : policies(Libc::Glibc).versions)
+    if (row.machine == machine && is_among(version, row.versions)) since = std::min(since, row.minor);
   if (version.starts_with(kGlibc))  // "GLIBC_2.2.5" is of 2.2
     if (const auto minor =
             minor_number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
@@ -112,12 +140,9 @@ bool is_loader(Libc libc, std::string_view name) {
 
 std::optional<int> since_of_library(Libc libc, std::string_view name) {
   if (is_loader(libc, name)) return 0;
-  const auto look_up = [&](const auto& rows) -> std::optional<int> {
-    for (const PolicyLibrary& row : rows)
-      if (row.name == name) return row.since;
-    return std::nullopt;
-  };
-  return libc == Libc::Musl ? look_up(kMusllinuxLibraries) : look_up(kManylinuxLibraries);
+  for (const PolicyLibrary& row : policies(libc).libraries)
+    if (row.name == name) return row.since;
+  return std::nullopt;
 }
 
 // --- What a tag promises, and what a file is.
@@ -349,16 +374,12 @@ class PlatformCheck {
   }
 
   static void add_forbidden(const PlatformTag& tag, const ObjectFacts& object, std::vector<Obstacle>& found) {
-    const auto look_at = [&](const auto& rows) {
-      for (const ForbiddenSymbol& row : rows) {
-        if (std::ranges::find(object.needed, row.library) == object.needed.end()) continue;
-        for (const Symbol* symbol : needed_symbols(object, false))
-          if (object.name(*symbol) == row.symbol)
-            found.push_back(
-                {next_policy(tag, row.last + 1), &object, fmt::format("{} of {}", row.symbol, row.library)});
-      }
-    };
-    tag.libc == Libc::Musl ? look_at(kMusllinuxForbidden) : look_at(kManylinuxForbidden);
+    for (const ForbiddenSymbol& row : policies(tag.libc).forbidden) {
+      if (std::ranges::find(object.needed, row.library) == object.needed.end()) continue;
+      for (const Symbol* symbol : needed_symbols(object, false))
+        if (object.name(*symbol) == row.symbol)
+          found.push_back({next_policy(tag, row.last + 1), &object, fmt::format("{} of {}", row.symbol, row.library)});
+    }
   }
 
   /// The first policy that is not older; beyond the last one glibc's number goes on.

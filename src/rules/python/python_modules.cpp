@@ -14,8 +14,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "elfaudit/error.hpp"
+#include "support/embedded_files.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -254,55 +257,63 @@ std::string to_text(const Pythons& pythons) {
 
 namespace {
 
-// Thousands of pointers to names would have to be relocated whenever the program starts.
-using Name = char[64];
-
-struct StableSymbol {
-  Name name;
-  int since;
+/// data/python-names.txt: the minor versions of CPython 3 that have each symbol.
+struct PythonNames {
+  std::unordered_map<std::string_view, std::vector<int>> versions;
+  int oldest = kMostMinor;  ///< of all symbols
+  int newest = 0;
 };
 
-struct NamedSymbol {
-  Name name;
-  unsigned versions;  ///< bit i: 3.(kOldestNamed + i) has it
+const PythonNames& python_names() {
+  static const PythonNames names = [] {
+    PythonNames read;
+    for_each_data_row("data/python-names.txt", [&](const auto& words) {
+      const std::vector<int>& minors = read.versions[words.at(0)] = parse_python_list(words.at(1));
+      read.oldest = std::min(read.oldest, minors.front());
+      read.newest = std::max(read.newest, minors.back());
+    });
+    return read;
+  }();
+  return names;
+}
+
+/// data/stable-abi.txt: the minor version of CPython 3 that added each symbol.
+struct StableAbi {
+  std::unordered_map<std::string_view, int> since;
+  int newest = 0;  ///< the latest release when the file was written
 };
 
-#include "rules/python/python_names_table.inc"
-#include "rules/python/stable_abi_table.inc"
-
-constexpr auto kName = [](const auto& row) { return std::string_view(row.name); };
-static_assert(std::ranges::is_sorted(kStableAbi, {}, kName));
-static_assert(std::ranges::is_sorted(kPythonNames, {}, kName));
-
-/// The row of a name; null when there is none.
-template <class Row, std::size_t kRows>
-const Row* row_of(const Row (&table)[kRows], std::string_view symbol) {
-  const Row* found = std::ranges::lower_bound(table, symbol, {}, kName);
-  return found == std::end(table) || found->name != symbol ? nullptr : found;
+const StableAbi& stable_abi() {
+  static const StableAbi abi = [] {
+    StableAbi read;
+    for_each_data_row("data/stable-abi.txt", [&](const auto& words) {
+      const int minor = parse_python_list(words.at(1)).front();
+      (words.at(0) == "newest" ? read.newest : read.since[words.at(0)]) = minor;
+    });
+    return read;
+  }();
+  return abi;
 }
 
 }  // namespace
 
 std::optional<int> stable_since(std::string_view symbol) {
-  const StableSymbol* row = row_of(kStableAbi, symbol);
-  return row == nullptr ? std::nullopt : std::optional(row->since);
+  const auto found = stable_abi().since.find(symbol);
+  return found == stable_abi().since.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<int> versions_with(std::string_view symbol) {
-  std::vector<int> versions;
-  const NamedSymbol* row = row_of(kPythonNames, symbol);
-  for (int minor = kOldestNamed; row != nullptr && minor <= kNewestNamed; ++minor)
-    if ((row->versions >> (minor - kOldestNamed) & 1) != 0) versions.push_back(minor);
-  return versions;
+  const auto found = python_names().versions.find(symbol);
+  return found == python_names().versions.end() ? std::vector<int>() : found->second;
 }
 
-bool are_names_known(int minor) { return minor >= kOldestNamed && minor <= kNewestNamed; }
+bool are_names_known(int minor) { return minor >= python_names().oldest && minor <= python_names().newest; }
 
 bool is_python_symbol(std::string_view symbol) {
   return (symbol.starts_with("Py") || symbol.starts_with("_Py")) && !symbol.starts_with("PyInit_");
 }
 
-int newest_python() { return kNewestPython; }
+int newest_python() { return stable_abi().newest; }
 
 namespace {
 
