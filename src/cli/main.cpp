@@ -278,7 +278,7 @@ void add_index(CLI::App& app, Request& request) {
       ->option_text("DIR");
   index->add_flag(
       "--types", request.keep_types,
-      "keep what debug info says of types, variables and functions, too, for --enable divergent-definition");
+      "keep what debug info says of types, variables and functions, too, for --severity divergent-definition=on");
   add_jobs(*index, request);
   add_sandbox(*index, request);
   index->footer(

@@ -80,6 +80,9 @@ void read_config_for(CLI::App& command, PolicyRequest& request, const std::vecto
 /// Every key with the value in force, as the file would have it.
 std::string dumped_config(const CLI::App& command, const PolicyRequest& request);
 
+/// Sets the levels of rules that the options name. Throws UsageError.
+void set_levels(Policy& policy, const PolicyRequest& request);
+
 /// Throws UsageError.
 Policy policy_of(const PolicyRequest& request);
 

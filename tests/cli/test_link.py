@@ -203,7 +203,7 @@ def link_code(lab, *words):
     return lab._run([os.environ["ELFAUDIT"], "link", "--", *words]).code
 
 
-@pytest.mark.parametrize("words", [[], ["a.o"], ["--"], ["--format", "xml", "--", "true"], ["--enable", "no-rule", "--", "true"], ["--linker", "nold", "--", "true"]])
+@pytest.mark.parametrize("words", [[], ["a.o"], ["--"], ["--format", "xml", "--", "true"], ["--enable", "no-rule", "--", "true"], ["--severity", "needed-unused=fatal", "--", "true"], ["--linker", "nold", "--", "true"]])
 def test_usage_errors_run_nothing(lab, words):
     result = lab.audit("link", *words)
     assert result.code == 2 and result.err != "", result
