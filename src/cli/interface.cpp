@@ -3,10 +3,13 @@
 #include "cli/interface.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "elfaudit/error.hpp"
@@ -45,10 +48,15 @@ std::string row_of(const OptionWords& option) {
   return row(name_of(option), option.says + standard);
 }
 
-std::string option_groups(const CommandWords& command) {
+bool is_advanced(const OptionWords& option) { return option.group == kAdvancedOptions; }
+
+bool has_advanced(const CommandWords& command) { return std::ranges::any_of(command.options, is_advanced); }
+
+std::string option_groups(const CommandWords& command, bool all) {
   std::vector<std::string> groups;
   for (const OptionWords& option : command.options)
-    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
+    if (!is_advanced(option) && !is_among(option.group, groups)) groups.push_back(option.group);
+  if (all && has_advanced(command)) groups.emplace_back(kAdvancedOptions);
   std::string out;
   for (const std::string& group : groups) {
     out += "\n" + group + ":\n";
@@ -60,7 +68,7 @@ std::string option_groups(const CommandWords& command) {
 
 }  // namespace
 
-std::string help_of(const CLI::App& app) {
+std::string help_of(const CLI::App& app, bool all) {
   const CommandWords command = words_of(app);
   std::string out = wrapped(command.name + ": " + command.says, 0, kColumns) + "\n\n";
   for (const std::string& usage : usages_of(command))
@@ -69,8 +77,9 @@ std::string help_of(const CLI::App& app) {
   for (const CommandWords& one : command.commands) out += row(one.name.substr(command.name.size() + 1), one.says);
   if (!command.positions.empty()) out += "\nArguments:\n";
   for (const OptionWords& position : command.positions) out += row_of(position);
-  out += option_groups(command);
+  out += option_groups(command, all);
   if (!command.footer.empty()) out += "\n" + command.footer + "\n";
+  if (!all && has_advanced(command)) out += "\n`" + command.name + " --help-all` shows more options.\n";
   return out;
 }
 
@@ -126,13 +135,41 @@ std::string section_of(const CommandWords& command) {
   std::string out = ".SS " + roff(command.name) + "\n" + roff(command.says) + "\n";
   for (const std::string& usage : usages_of(command)) out += ".PP\n" + bold(usage) + "\n";
   for (const OptionWords& position : command.positions) out += entry(position);
-  for (const OptionWords& option : command.options) out += entry(option);
+  for (const OptionWords& option : command.options)
+    if (!is_advanced(option)) out += entry(option);
   return command.footer.empty() ? out : out + notes(command.footer);
 }
 
 std::string sections_of(const CommandWords& command) {
   std::string out = command.commands.empty() ? section_of(command) : "";
   for (const CommandWords& one : command.commands) out += sections_of(one);
+  return out;
+}
+
+/// An advanced option, and the commands that have it.
+struct AdvancedOption {
+  OptionWords option;
+  std::vector<std::string> commands;
+};
+
+void collect_advanced(const CommandWords& command, std::vector<AdvancedOption>& found) {
+  for (const OptionWords& option : command.options) {
+    if (!is_advanced(option)) continue;
+    auto same = std::ranges::find(found, option.names, [](const AdvancedOption& other) { return other.option.names; });
+    if (same == found.end()) same = found.insert(same, {option, {}});
+    same->commands.push_back(command.name);
+  }
+  for (const CommandWords& one : command.commands) collect_advanced(one, found);
+}
+
+std::string advanced_options(const CommandWords& program) {
+  std::vector<AdvancedOption> found;
+  collect_advanced(program, found);
+  std::string out;
+  for (AdvancedOption& one : found) {
+    one.option.says += fmt::format(" ({})", fmt::join(one.commands, ", "));
+    out += entry(one.option);
+  }
   return out;
 }
 
@@ -191,6 +228,8 @@ std::string man_page(const CommandWords& program) {
       "rules, for host and CUDA device code, and opens debug info for what it reports: which header defines a symbol,\n"
       "through which includes, and what to edit. An audit runs no linker.\n";
   out += ".SH COMMANDS\n" + sections_of(program);
+  out += ".SH ADVANCED OPTIONS\n\\fB\\-\\-help\\-all\\fR shows these options with the others.\n" +
+         advanced_options(program);
   out += ".SH RULES\n\\fBelfaudit rules\\fR \\fIRULE\\fR explains one.\n" + rules();
   return out + kRest;
 }
@@ -280,13 +319,38 @@ std::vector<std::string> usages_of(const CommandWords& command) {
   return takes_files ? std::vector<std::string>{with_files, with_command} : std::vector<std::string>{with_command};
 }
 
+namespace {
+
+CommandWords without_advanced(CommandWords command) {
+  std::erase_if(command.options, is_advanced);
+  for (CommandWords& one : command.commands) one = without_advanced(std::move(one));
+  return command;
+}
+
+/// The values of --generate.
+struct Generated {
+  std::string_view kind;
+  std::string (*text)(const CommandWords& program);
+};
+constexpr Generated kGenerated[] = {
+    {"man", man_page},
+    {"bash", [](const CommandWords& program) { return bash_completion(without_advanced(program)); }},
+    {"zsh", [](const CommandWords& program) { return zsh_completion(without_advanced(program)); }},
+    {"fish", [](const CommandWords& program) { return fish_completion(without_advanced(program)); }}};
+
+}  // namespace
+
+std::vector<std::string> generated_kinds() {
+  std::vector<std::string> kinds;
+  for (const Generated& one : kGenerated) kinds.emplace_back(one.kind);
+  return kinds;
+}
+
 std::string generated(const CLI::App& app, const std::string& kind) {
-  const CommandWords program = words_of(app);
-  if (kind == "man") return man_page(program);
-  if (kind == "bash") return bash_completion(program);
-  if (kind == "zsh") return zsh_completion(program);
-  if (kind == "fish") return fish_completion(program);
-  throw UsageError(fmt::format("--generate {}: man, bash, zsh or fish", kind));
+  const auto named = std::ranges::find(kGenerated, kind, &Generated::kind);
+  if (named == std::end(kGenerated))
+    throw UsageError(fmt::format("--generate {}: expected {}", kind, one_of(generated_kinds())));
+  return named->text(words_of(app));
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/interface.hpp"
 #include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/policy.hpp"
@@ -35,8 +36,10 @@ void add_jobs(CLI::App& command, Request& request) {
 }
 
 void add_sandbox(CLI::App& command, Request& request) {
-  command.add_flag("--no-sandbox", request.no_sandbox,
-                   "keep the right to start programs and to write anywhere, which an audit of files does not need");
+  command
+      .add_flag("--no-sandbox", request.no_sandbox,
+                "keep the right to start programs and to write anywhere, which an audit of files does not need")
+      ->group(kAdvancedOptions);
 }
 
 void add_color(CLI::App& command, Request& request) {
@@ -59,7 +62,7 @@ void below(const char* heading, CLI::App& command, const std::function<void()>& 
   add();
   const std::vector<CLI::Option*> options = command.get_options([](const CLI::Option*) { return true; });
   for (std::size_t i = before; i < options.size(); ++i)
-    if (!options[i]->get_positional()) options[i]->group(heading);
+    if (!options[i]->get_positional() && options[i]->get_group() != kAdvancedOptions) options[i]->group(heading);
 }
 
 void add_audit_options(CLI::App& command, Request& request) {
@@ -166,7 +169,8 @@ void add_report_options(CLI::App& command, Request& request) {
       ->default_str(std::string(to_word(request.fail_on)));
   add_color(command, request);
   command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");
-  command.add_flag("--stats", request.stats, "print on standard error how long each stage took");
+  command.add_flag("--stats", request.stats, "print on standard error how long each stage took")
+      ->group(kAdvancedOptions);
 }
 
 void add_edit_options(CLI::App& command, Request& request) {
@@ -229,7 +233,8 @@ void add_build_options(CLI::App& command, Request& request) {
           "with -p: a compiler of the build, outside PATH, that elfaudit may run to get its linker line; may be "
           "given several times")
       ->option_text("PROGRAM")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kAdvancedOptions);
 }
 
 // --- Values of options and arguments.
@@ -291,12 +296,12 @@ bool is_partial(const Request& request) {
 
 namespace {
 
-/// Options that are not a project's decision, and so not keys of its file. Which programs may be started
-/// (--ask, --preprocess), whether servers are asked and whether sources are edited is for the user alone to say.
-constexpr std::array<std::string_view, 19> kNoKeys = {
-    "help", "config", "no-config",   "dump-config", "severity",   "suppress",   "write-baseline",
-    "gate", "files",  "build",       "ask",         "preprocess", "debuginfod", "one-link",
-    "fix",  "diff",   "allow-dirty", "no-sandbox",  "enable"};
+/// Options that are not keys of a project's file, because they are not a decision of the project: only the user decides
+/// which programs may be started (--ask, --preprocess), whether servers are asked and whether sources are edited.
+constexpr std::array<std::string_view, 20> kNoKeys = {
+    "help",           "help-all", "config", "no-config",   "dump-config", "severity",   "suppress",
+    "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",
+    "one-link",       "fix",      "diff",   "allow-dirty", "no-sandbox",  "enable"};
 
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {
@@ -372,7 +377,8 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
       ->allow_extra_args(false);
   command.add_option("--enable", request.enable, "the same as --severity RULE=on")
       ->option_text("RULE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kAdvancedOptions);
   command
       .add_option("--suppress", request.suppressions,
                   "accept findings: rule=..., symbol=..., input=..., file=... (patterns), until=2027-01-31, "
@@ -390,8 +396,10 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
   command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
       ->option_text("FILE");
   command.add_flag("--no-config", request.no_config, "do not read .elfaudit.toml");
-  command.add_flag("--dump-config", request.dump_config,
-                   "print the effective configuration, in the form of a configuration file");
+  command
+      .add_flag("--dump-config", request.dump_config,
+                "print the effective configuration, in the form of a configuration file")
+      ->group(kAdvancedOptions);
 }
 
 void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs) {

@@ -24,7 +24,7 @@ void add_color(CLI::App& command, Request& request);
 /// --format of the commands that print one report.
 void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats);
 
-/// The options that `add` adds stand below a heading of their own.
+/// The options that `add` adds stand below a heading of their own, but for the advanced ones.
 void below(const char* heading, CLI::App& command, const std::function<void()>& add);
 
 /// How an audit is done.

@@ -18,19 +18,37 @@ def commands(lab):
     return [command for command in COMMANDS if command.split()[0] in names]
 
 
-def options(lab, command):
-    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", lab.audit(*command.split(), "--help").out, re.M))
+ADVANCED = {
+    "check": {"--ask", "--dump-config", "--enable", "--no-sandbox", "--one-link", "--stats"}, "explain": {"--ask", "--no-sandbox"},
+    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"},
+    **{f"list {what}": {"--no-sandbox"} for what in ("images", "symbols", "members", "needs", "closure")},
+}  # fmt: skip
+
+
+def options(lab, command, help_option="--help"):
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", lab.audit(*command.split(), help_option).out, re.M))
 
 
 def generated(lab, kind, name):
     return lab.write(name, lab.audit("--generate", kind).out)
 
 
-def test_every_command_helps(lab):
+@pytest.mark.parametrize("help_option", ["--help", "--help-all"])
+def test_every_command_helps(lab, help_option):
     for command in commands(lab):
-        out = lab.audit(*command.split(), "--help").out
+        out = lab.audit(*command.split(), help_option).out
         assert f"\n\nUsage: elfaudit {command} [OPTION]..." in out and re.search(r"\nExamples?:\n  elfaudit " + command, out), command
         assert [line for line in out.splitlines() if len(line) > 80] == [], command
+
+
+def test_help_all_adds_the_options_that_few_need(lab):
+    for command in commands(lab):
+        short, whole = (lab.audit(*command.split(), option).out for option in ("--help", "--help-all"))
+        assert options(lab, command, "--help-all") - options(lab, command) == ADVANCED.get(command, set()), command
+        hint = f"\n`elfaudit {command} --help-all` shows more options.\n"
+        assert short.endswith(hint) == (command in ADVANCED) and hint not in whole and ("\nAdvanced options:\n" in whole) == (command in ADVANCED), command
+    assert options(lab, "", "--help-all") - options(lab, "") == {"--generate"}
+    assert "unknown option --stat; did you mean '--stats'?" in lab.audit("check", "--stat", "a.o").err
 
 
 def test_help_prints_the_defaults_in_force(lab):
@@ -59,8 +77,11 @@ def test_man_page(lab):
     page = generated(lab, "man", "elfaudit.1")
     assert lab.sh(f"groff -man -ww -z -Tutf8 {page}").err == ""
     text = re.sub(".\b", "", lab.sh(f"groff -man -Tascii -P-c {page}").out)  # bold is a letter over itself
+    commands_text, advanced_text = text.split("\nADVANCED OPTIONS\n")
     for command in commands(lab):
-        assert all(option in text for option in options(lab, command)), command
+        assert all(option in commands_text for option in options(lab, command)), command
+        for option in ADVANCED.get(command, ()):
+            assert not re.search(rf"^ +{option}( [A-Z]+)?$", commands_text, re.M) and re.search(rf"^ +{option}( [A-Z]+)?$", advanced_text, re.M), option
     assert "duplicate-definition" in text and "elfaudit check -- g++ -shared" in text
 
 
