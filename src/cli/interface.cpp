@@ -13,6 +13,7 @@
 
 #include "cli/commands.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "support/limits.hpp"
@@ -251,13 +252,23 @@ std::vector<std::string> checked_choices(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-/// Where a parser of our own says what is a value, the name of the value says which.
-std::vector<std::string> choices_of(const CLI::Option& option) {
+std::vector<const CLI::App*> all_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// The values of an option or argument of `app`. Those that CLI11 does not check are known by the name of the value.
+std::vector<std::string> choices_of(const CLI::App& app, const CLI::Option& option) {
   const std::string& value = option.get_option_text();
+  if (value == "[COMMAND...]") {
+    std::vector<std::string> names;
+    for (const CLI::App* command : all_commands(*app.get_parent()))
+      if (command != &app) names.push_back(command->get_name());
+    return names;
+  }
   if (value == "RULE" || value == "[RULE...]") return rule_ids("");
   if (value == "RULE=LEVEL") return rule_ids("=");
   if (value == "FORMAT[=FILE]") return format_names();
-  if (value == "LINKER[:VERSION]") return {"bfd", "lld", "mold"};
+  if (value == "LINKER[:VERSION]") return linker_names();
   return checked_choices(option);
 }
 
@@ -268,7 +279,7 @@ Takes takes_of(const std::string& value) {
   return value.starts_with("DIR") ? Takes::Folders : Takes::Words;
 }
 
-OptionWords option_words_of(const CLI::Option& option) {
+OptionWords option_words_of(const CLI::App& app, const CLI::Option& option) {
   OptionWords words;
   for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);
@@ -276,7 +287,7 @@ OptionWords option_words_of(const CLI::Option& option) {
   words.standard = option.get_default_str();
   words.says = option.get_description();
   words.group = option.get_group();
-  words.choices = choices_of(option);
+  words.choices = choices_of(app, option);
   words.takes = takes_of(words.value);
   return words;
 }
@@ -293,10 +304,9 @@ CommandWords words_of(const CLI::App& app) {
   CommandWords words{full_name(app), app.get_description(), {}, {}, app.get_footer(), {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    (option->get_positional() ? words.positions : words.options).push_back(option_words_of(*option));
+    (option->get_positional() ? words.positions : words.options).push_back(option_words_of(app, *option));
   }
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    words.commands.push_back(words_of(*command));
+  for (const CLI::App* command : all_commands(app)) words.commands.push_back(words_of(*command));
   return words;
 }
 

@@ -19,6 +19,7 @@
 #include "cli/interface.hpp"
 #include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/policy.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
@@ -43,8 +44,9 @@ void add_sandbox(CLI::App& command, Request& request) {
 }
 
 void add_color(CLI::App& command, Request& request) {
-  command.add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+  const std::vector<std::string> times = {"auto", "always", "never"};
+  command.add_option("--color", request.color, one_of(times) + "; NO_COLOR is respected")
+      ->check(CLI::IsMember(times))
       ->option_text("WHEN")
       ->capture_default_str();
 }
@@ -76,8 +78,10 @@ void add_audit_options(CLI::App& command, Request& request) {
   command
       .add_option(
           "--linker", request.linker,
-          "judge by the rules of bfd (GNU ld), gold, lld or mold, optionally of one version (lld:14); default: the one "
-          "that the command runs")
+          fmt::format(
+              "judge by the rules of {} (bfd is GNU ld), optionally of one version (lld:14); default: the one that "
+              "the command runs",
+              one_of(linker_names())))
       ->option_text("LINKER[:VERSION]");
   command.add_flag("--facts", request.facts_beside,
                    "read OBJECT.facts in the place of each object that is as it was when `elfaudit index -- "

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import SOURCE_DIR, need
 
 COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diagnose", "link", "rules"]
 
@@ -117,7 +117,9 @@ def test_bash_completion(lab, complete):
     assert complete("elfaudit check --color=al") == ["always"]
     assert complete("elfaudit check --format sa") == ["sarif"]
     assert complete("elfaudit list images --format=") == ["text", "json", "jsonl"]
+    assert complete("elfaudit check --linker ") == ["bfd", "gold", "lld", "mold"]
     assert complete("elfaudit check --severity needed-u") == ["needed-unused="]
+    assert complete("elfaudit help di") == ["diagnose"] and "help" not in complete("elfaudit help ")
     assert complete("elfaudit rules python-a") == ["python-abi"]
     # File names are bash's own business, and so is another program's command line.
     assert complete("elfaudit check a") == [] and complete("elfaudit check -- g++ --co") == []
@@ -138,6 +140,27 @@ def test_completion_offers_the_targets_of_a_build(lab, complete):
 def test_bash_completion_knows_every_option(lab, complete):
     for command in commands(lab):
         assert options(lab, command) <= set(complete(f"elfaudit {command} --")), command
+
+
+def test_help_and_docs_name_every_value(lab, complete):
+    """Of each option that has a list of values, which the completion offers."""
+    found = set()
+    for command in commands(lab):
+        text = lab.audit(*command.split(), "--help").out
+        docs = "".join((SOURCE_DIR / "docs" / f"{page}.md").read_text() for page in ("check", "list", "diagnose"))
+        for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+) [A-Z]", text, re.M):
+            values = [value for value in complete(f"elfaudit {command} {option} ") if not value.endswith("=")]
+            if not values:
+                continue
+            found.add(option)
+            help_text = re.search(rf"^  .*{option} .*\n(?: {{10,}}.*\n)*", text, re.M)[0]
+            rows = "".join(re.findall(rf"^\| `{option}[ `].*", docs, re.M))
+            for place, pattern in ((help_text, r"\b{}\b"), (rows, "`[^`]*{}`")):
+                assert [value for value in values if not re.search(pattern.format(value), place)] == [], (command, option)
+    assert found == {"--color", "--fail-on", "--format", "--linker"}
+    assert "RULE=error|warning|note|on|off" in re.sub(r"\s+", "", lab.audit("check", "--help").out)
+    names = re.search(r"^\| its name for `--linker` and in JSON \|(.*)", (SOURCE_DIR / "docs/verdict.md").read_text(), re.M)[1]
+    assert set(re.findall(r"\w+", names)) == set(complete("elfaudit check --linker "))
 
 
 def test_bash_completion_passes_shellcheck(lab):
