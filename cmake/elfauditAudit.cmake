@@ -82,7 +82,7 @@ endfunction()
 # distcc), so that the depfile of that says when both are made again.
 function(_elfaudit_index target options)
   set(index ${ELFAUDIT_EXECUTABLE} index)
-  if("${options}" MATCHES "divergent-definition")
+  if("${options}" MATCHES "divergent-definition=on|--enable[;=]divergent-definition")
     list(APPEND index --types)
   endif()
   foreach(language C CXX CUDA HIP OBJC OBJCXX)

@@ -2,7 +2,6 @@
 // [[override]] and [[suppress]]; docs/gate.md has an example.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,14 +22,15 @@ struct ConfigValue {
 struct ConfigOverride {
   std::string target;
   std::string path;
-  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level
+  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level other than "on"
 };
 
 /// A file with those that it extends: what it says itself goes before what they say.
 struct Config {
   std::string path;  ///< empty: no file
   std::vector<ConfigValue> values;
-  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level, as the file has them
+  /// Rule and level, in the order in which they apply: a rule may have several. `enable = [RULE]` is RULE = "on".
+  std::vector<std::pair<std::string, std::string>> severities;
   std::vector<ConfigOverride> overrides;
   std::vector<Suppression> suppressions;
 };
@@ -47,10 +47,15 @@ std::string folder_of_inputs(const std::vector<std::string>& inputs);
 /// another user. Throws UsageError, naming file and line.
 Config read_config(const std::string& path, const std::vector<std::string>& known = {}, bool found = false);
 
-/// "error", "warning", "note"; nothing for "off". Throws UsageError for another word, naming the rule.
-std::optional<Severity> parse_level(std::string_view rule, std::string_view level);
+/// The levels of a rule: "error", "warning", "note", "on" and "off".
+std::vector<std::string> level_names();
 
-/// The severities and suppressions of a file. A baseline is a file of its own: read_baseline().
+/// Sets the level of a rule. A severity becomes that of its findings, and runs a rule that is off by default. "on" runs
+/// the rule in full (Policy::enable) and keeps a severity that was set before. "off" removes its findings and undoes
+/// "on". Throws UsageError for an unknown rule or level.
+void set_level(Policy& policy, const std::string& rule, std::string_view level);
+
+/// The severities, rules to run and suppressions of a file. A baseline is a file of its own: read_baseline().
 /// Throws UsageError.
 Policy policy_of(const Config& config);
 

@@ -17,6 +17,9 @@ namespace elfaudit {
 
 enum class Severity : std::uint8_t { Note, Warning, Error };
 
+/// Most severe first.
+inline constexpr Severity kSeverities[] = {Severity::Error, Severity::Warning, Severity::Note};
+
 /// What the findings of a rule are about, for code that treats several rules alike. HeaderDefinition: a definition that
 /// the next link may refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold;
 /// Divergent: sides of one name that differ, which the linker accepts.
@@ -37,7 +40,7 @@ struct Rule {
   std::string_view id;
   Severity severity;         ///< default
   std::string_view summary;  ///< one line, for --help, SARIF and the docs
-  bool on = true;            ///< false: only with --enable
+  bool on = true;            ///< false: runs only when it is asked for (--severity)
   RuleKind kind = RuleKind::Other;
   bool device = false;        ///< about device code
   bool stops_link = false;    ///< as an error it keeps the link's output from being made

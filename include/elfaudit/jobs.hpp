@@ -23,7 +23,10 @@ struct LinkerChoice {
 /// trusted; one found in a file may name anything.
 using MayRun = std::function<bool(const std::string& program)>;
 
-/// --linker: "bfd", "lld", "mold", with a version behind a colon: "lld:14". Throws UsageError.
+/// The linkers whose rules are known: "bfd", "gold", "lld" and "mold".
+std::vector<std::string> linker_names();
+
+/// --linker: one of linker_names(), optionally with a version after a colon ("lld:14"). Throws UsageError.
 LinkerChoice parse_linker_choice(std::string_view text);
 
 // --- One link.

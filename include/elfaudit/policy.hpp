@@ -1,5 +1,5 @@
 // What a project has decided about findings: the severity of each rule, the findings it accepts, and those that existed
-// before. Applied once the findings are made and before any report.
+// before. Applied once the findings are made and before any report; `enable` is for the audit itself.
 #pragma once
 
 #include <map>
@@ -43,6 +43,7 @@ struct BaselineEntry {
 
 struct Policy {
   std::map<std::string, std::optional<Severity>> severities;  ///< by rule id; nothing: the rule is off
+  std::vector<std::string> enable;                            ///< rules to run in full: AuditOptions::enable
   std::vector<SeverityOverride> overrides;                    ///< go before `severities`, the last one that fits first
   std::vector<Suppression> suppressions;
   std::optional<std::vector<BaselineEntry>> baseline;

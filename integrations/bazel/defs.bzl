@@ -53,7 +53,8 @@ def _index(ctx, file):
     name = file.short_path
     name = name[len(here):] if name.startswith(here) else name.replace("../", "")
     facts = ctx.actions.declare_file(ctx.label.name + ".elfaudit/" + name + ".facts")
-    types = ["--types"] if "divergent-definition" in ctx.attr._check_options[ElfauditOptionsInfo].words else []
+    options = ctx.attr._check_options[ElfauditOptionsInfo].words
+    types = ["--types"] if [word for word in options if word == "divergent-definition" or word.endswith("divergent-definition=on")] else []
     ctx.actions.run(
         executable = _program(ctx),
         arguments = ["index"] + types + [file.path, "-o", facts.path],

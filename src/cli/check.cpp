@@ -55,15 +55,14 @@ KnownFiles known_files(const Prefilter& prefilter) {
 }
 
 /// The prefilter runs first and opens the files: with thousands of objects, opening each a second time is slow.
-Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& linker) {
+Audit audit_of_files(const Request& request, const AuditOptions& options, const std::optional<LinkerChoice>& linker) {
   std::vector<std::string> excluded;
   const std::vector<std::string> words =
       exclude(expand_response_files(request.files), request.policy.never_read, excluded);
   std::optional<Prefilter> prefilter;
   const LinkerChoice choice = linker.value_or(LinkerChoice{});
-  if (!request.facts_beside && may_prefilter(request.audit) &&
-      prefilter_may_suffice(traits_of(choice.kind, choice.version)))
-    prefilter = prefilter_inputs(words, request.audit.jobs, request.audit.count_undefined);
+  if (!request.facts_beside && may_prefilter(options) && prefilter_may_suffice(traits_of(choice.kind, choice.version)))
+    prefilter = prefilter_inputs(words, options.jobs, options.count_undefined);
   LinkJob job = job_from_files(words, linker, prefilter ? std::optional(known_files(*prefilter)) : std::nullopt);
   job.excluded = std::move(excluded);
   if (request.facts_beside) use_facts_beside(job);
@@ -72,48 +71,48 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   if (has_facts) exclude(job, request.policy.never_read);
   if (job.device) job.device->part_excluded = !job.excluded.empty();
   choose_device_archs(job, request.archs);
-  if (has_facts) return audit(std::move(job), request.audit);
+  if (has_facts) return audit(std::move(job), options);
   if (!prefilter_suffices(job)) prefilter.reset();
-  return audit(std::move(job), request.audit, std::move(prefilter));
+  return audit(std::move(job), options, std::move(prefilter));
 }
 
-Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>& linker) {
+Audit audit_of_command(const Request& request, const AuditOptions& options, const std::optional<LinkerChoice>& linker) {
   Audit result;
-  with_threads(request.audit.jobs, [&] {
+  with_threads(options.jobs, [&] {
     LinkJob job = job_from_command(request.command, linker);
     prepare(request, job);
-    result = audit(std::move(job), request.audit);
+    result = audit(std::move(job), options);
   });
   return result;
 }
 
-Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& linker) {
+Audit audit_of_build(const Request& request, AuditOptions options, const std::optional<LinkerChoice>& linker) {
   Audit result;
-  with_threads(request.audit.jobs, [&] {
+  with_threads(options.jobs, [&] {
     std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
     for (auto& [job, not_built] : jobs) prepare(request, job);
-    AuditOptions options = request.audit;
     options.build = request.build;
     result = audit_links(std::move(jobs), options);
   });
   return result;
 }
 
-Audit audit_of(const Request& request) {
+/// `options` are those of the request, with the rules to run.
+Audit audit_of(const Request& request, const AuditOptions& options) {
   const ProgressLine line(!request.quiet);
   if (request.has_command && !request.files.empty())
     throw UsageError("give files or a link command after --, not both");
   if (request.build.empty() && !request.ask.empty()) throw UsageError("--ask goes with -p");
   if (!request.build.empty()) {
     if (request.has_command) throw UsageError("give a build folder with -p or a link command after --, not both");
-    return audit_of_build(request, linker_of(request));
+    return audit_of_build(request, options, linker_of(request));
   }
   if (request.has_command && request.command.empty()) throw UsageError("no command after --");
   // The commands of a compile_commands.json can be checked by themselves.
   if (!request.has_command && request.files.empty() && request.audit.compile_commands.empty())
     throw UsageError("no input: give files, or a link command after --");
   const std::optional<LinkerChoice> linker = linker_of(request);
-  return request.has_command ? audit_of_command(request, linker) : audit_of_files(request, linker);
+  return request.has_command ? audit_of_command(request, options, linker) : audit_of_files(request, options, linker);
 }
 
 // --- --cache: a run is replayed while nothing that it read has changed.
@@ -163,6 +162,12 @@ Policy read_policy(const Request& request) {
   return policy;
 }
 
+AuditOptions audit_options(const Request& request, const Policy& policy) {
+  AuditOptions options = request.audit;
+  options.enable = policy.enable;
+  return options;
+}
+
 void apply_project_policy(const Request& request, const Policy& policy, Audit& audit) {
   map_paths(audit, path_map(request));
   apply_policy(policy, audit);
@@ -190,7 +195,7 @@ RunResult report_audit(const Request& request, const Audit& audit, std::FILE* st
 RunResult check(const Request& request) {
   const Policy policy = read_policy(request);
   // Never freed: the end of the process frees the facts of thousands of objects at once.
-  static Audit* const result = new Audit(audit_of(request));
+  static Audit* const result = new Audit(audit_of(request, audit_options(request, policy)));
   apply_project_policy(request, policy, *result);
   if (request.policy.verbose) report_suppression_uses(policy, *result);
   return report_audit(request, *result, request.diff ? nullptr : stdout);
@@ -202,7 +207,7 @@ RunResult check_link(const Request& request) {
   const Policy policy = read_policy(request);
   LinkJob job = job_from_command(request.command, linker_of(request));
   prepare(request, job);
-  AuditOptions options = request.audit;
+  AuditOptions options = audit_options(request, policy);
   if (is_build_folder(".")) options.build = ".";  // the working directory of CMake's launchers
   Audit result = audit(std::move(job), options);
   apply_project_policy(request, policy, result);
@@ -226,7 +231,8 @@ void check_audit_options(const Request& request) {
   check_formats(request);
   static_cast<void>(linker_of(request));
   static_cast<void>(path_map(request));
-  for (const std::string& rule : request.audit.enable) require_rule(rule, "--enable");
+  Policy levels;
+  set_levels(levels, request.policy);
   check_named_commands(request.audit.compile_commands);
 }
 
@@ -243,7 +249,7 @@ int audit_link(const Request& request) {
 int explain_command(const Request& request) {
   enter_sandbox(request);
   const DebuginfodScope servers(request.audit.debuginfod);
-  const Audit result = audit_of(request);
+  const Audit result = audit_of(request, request.audit);
   std::vector<SymbolReport> reports = explain_spelling(result, request.symbol);
   if (reports.empty()) {
     const std::vector<std::string> near = similar_names(result, request.symbol);

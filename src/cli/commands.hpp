@@ -63,6 +63,7 @@ struct PolicyRequest {
   bool no_config = false;
   bool dump_config = false;
   std::vector<std::string> severities;  ///< "RULE=LEVEL"
+  std::vector<std::string> enable;      ///< --enable
   std::vector<std::string> suppressions;
   std::vector<std::string> never_read;  ///< patterns of inputs
   std::string baseline;
@@ -132,7 +133,7 @@ int index_command(const Request& request);
 /// Audits the link command of `link`, with reports on standard error. Returns the exit code that check would have.
 int audit_link(const Request& request);
 
-/// Throws UsageError when a --format, --linker or --map-path can't be understood, when --enable names no rule, or when
+/// Throws UsageError when a --format, --linker, --map-path or --severity can't be understood, or when
 /// the file of --compile-commands can't be read.
 void check_audit_options(const Request& request);
 

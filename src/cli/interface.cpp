@@ -3,13 +3,17 @@
 #include "cli/interface.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "support/limits.hpp"
@@ -45,10 +49,15 @@ std::string row_of(const OptionWords& option) {
   return row(name_of(option), option.says + standard);
 }
 
-std::string option_groups(const CommandWords& command) {
+bool is_advanced(const OptionWords& option) { return option.group == kAdvancedOptions; }
+
+bool has_advanced(const CommandWords& command) { return std::ranges::any_of(command.options, is_advanced); }
+
+std::string option_groups(const CommandWords& command, bool all) {
   std::vector<std::string> groups;
   for (const OptionWords& option : command.options)
-    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
+    if (!is_advanced(option) && !is_among(option.group, groups)) groups.push_back(option.group);
+  if (all && has_advanced(command)) groups.emplace_back(kAdvancedOptions);
   std::string out;
   for (const std::string& group : groups) {
     out += "\n" + group + ":\n";
@@ -60,7 +69,7 @@ std::string option_groups(const CommandWords& command) {
 
 }  // namespace
 
-std::string help_of(const CLI::App& app) {
+std::string help_of(const CLI::App& app, bool all) {
   const CommandWords command = words_of(app);
   std::string out = wrapped(command.name + ": " + command.says, 0, kColumns) + "\n\n";
   for (const std::string& usage : usages_of(command))
@@ -69,8 +78,9 @@ std::string help_of(const CLI::App& app) {
   for (const CommandWords& one : command.commands) out += row(one.name.substr(command.name.size() + 1), one.says);
   if (!command.positions.empty()) out += "\nArguments:\n";
   for (const OptionWords& position : command.positions) out += row_of(position);
-  out += option_groups(command);
+  out += option_groups(command, all);
   if (!command.footer.empty()) out += "\n" + command.footer + "\n";
+  if (!all && has_advanced(command)) out += "\n`" + command.name + " --help-all` shows more options.\n";
   return out;
 }
 
@@ -126,13 +136,41 @@ std::string section_of(const CommandWords& command) {
   std::string out = ".SS " + roff(command.name) + "\n" + roff(command.says) + "\n";
   for (const std::string& usage : usages_of(command)) out += ".PP\n" + bold(usage) + "\n";
   for (const OptionWords& position : command.positions) out += entry(position);
-  for (const OptionWords& option : command.options) out += entry(option);
+  for (const OptionWords& option : command.options)
+    if (!is_advanced(option)) out += entry(option);
   return command.footer.empty() ? out : out + notes(command.footer);
 }
 
 std::string sections_of(const CommandWords& command) {
   std::string out = command.commands.empty() ? section_of(command) : "";
   for (const CommandWords& one : command.commands) out += sections_of(one);
+  return out;
+}
+
+/// An advanced option, and the commands that have it.
+struct AdvancedOption {
+  OptionWords option;
+  std::vector<std::string> commands;
+};
+
+void collect_advanced(const CommandWords& command, std::vector<AdvancedOption>& found) {
+  for (const OptionWords& option : command.options) {
+    if (!is_advanced(option)) continue;
+    auto same = std::ranges::find(found, option.names, [](const AdvancedOption& other) { return other.option.names; });
+    if (same == found.end()) same = found.insert(same, {option, {}});
+    same->commands.push_back(command.name);
+  }
+  for (const CommandWords& one : command.commands) collect_advanced(one, found);
+}
+
+std::string advanced_options(const CommandWords& program) {
+  std::vector<AdvancedOption> found;
+  collect_advanced(program, found);
+  std::string out;
+  for (AdvancedOption& one : found) {
+    one.option.says += fmt::format(" ({})", fmt::join(one.commands, ", "));
+    out += entry(one.option);
+  }
   return out;
 }
 
@@ -191,6 +229,8 @@ std::string man_page(const CommandWords& program) {
       "rules, for host and CUDA device code, and opens debug info for what it reports: which header defines a symbol,\n"
       "through which includes, and what to edit. An audit runs no linker.\n";
   out += ".SH COMMANDS\n" + sections_of(program);
+  out += ".SH ADVANCED OPTIONS\n\\fB\\-\\-help\\-all\\fR shows these options with the others.\n" +
+         advanced_options(program);
   out += ".SH RULES\n\\fBelfaudit rules\\fR \\fIRULE\\fR explains one.\n" + rules();
   return out + kRest;
 }
@@ -212,13 +252,23 @@ std::vector<std::string> checked_choices(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-/// Where a parser of our own says what is a value, the name of the value says which.
-std::vector<std::string> choices_of(const CLI::Option& option) {
+std::vector<const CLI::App*> all_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// The values of an option or argument of `app`. Those that CLI11 does not check are known by the name of the value.
+std::vector<std::string> choices_of(const CLI::App& app, const CLI::Option& option) {
   const std::string& value = option.get_option_text();
+  if (value == "[COMMAND...]") {
+    std::vector<std::string> names;
+    for (const CLI::App* command : all_commands(*app.get_parent()))
+      if (command != &app) names.push_back(command->get_name());
+    return names;
+  }
   if (value == "RULE" || value == "[RULE...]") return rule_ids("");
   if (value == "RULE=LEVEL") return rule_ids("=");
   if (value == "FORMAT[=FILE]") return format_names();
-  if (value == "LINKER[:VERSION]") return {"bfd", "lld", "mold"};
+  if (value == "LINKER[:VERSION]") return linker_names();
   return checked_choices(option);
 }
 
@@ -229,7 +279,7 @@ Takes takes_of(const std::string& value) {
   return value.starts_with("DIR") ? Takes::Folders : Takes::Words;
 }
 
-OptionWords option_words_of(const CLI::Option& option) {
+OptionWords option_words_of(const CLI::App& app, const CLI::Option& option) {
   OptionWords words;
   for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);
@@ -237,7 +287,7 @@ OptionWords option_words_of(const CLI::Option& option) {
   words.standard = option.get_default_str();
   words.says = option.get_description();
   words.group = option.get_group();
-  words.choices = choices_of(option);
+  words.choices = choices_of(app, option);
   words.takes = takes_of(words.value);
   return words;
 }
@@ -254,10 +304,9 @@ CommandWords words_of(const CLI::App& app) {
   CommandWords words{full_name(app), app.get_description(), {}, {}, app.get_footer(), {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    (option->get_positional() ? words.positions : words.options).push_back(option_words_of(*option));
+    (option->get_positional() ? words.positions : words.options).push_back(option_words_of(app, *option));
   }
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    words.commands.push_back(words_of(*command));
+  for (const CLI::App* command : all_commands(app)) words.commands.push_back(words_of(*command));
   return words;
 }
 
@@ -280,13 +329,38 @@ std::vector<std::string> usages_of(const CommandWords& command) {
   return takes_files ? std::vector<std::string>{with_files, with_command} : std::vector<std::string>{with_command};
 }
 
+namespace {
+
+CommandWords without_advanced(CommandWords command) {
+  std::erase_if(command.options, is_advanced);
+  for (CommandWords& one : command.commands) one = without_advanced(std::move(one));
+  return command;
+}
+
+/// The values of --generate.
+struct Generated {
+  std::string_view kind;
+  std::string (*text)(const CommandWords& program);
+};
+constexpr Generated kGenerated[] = {
+    {"man", man_page},
+    {"bash", [](const CommandWords& program) { return bash_completion(without_advanced(program)); }},
+    {"zsh", [](const CommandWords& program) { return zsh_completion(without_advanced(program)); }},
+    {"fish", [](const CommandWords& program) { return fish_completion(without_advanced(program)); }}};
+
+}  // namespace
+
+std::vector<std::string> generated_kinds() {
+  std::vector<std::string> kinds;
+  for (const Generated& one : kGenerated) kinds.emplace_back(one.kind);
+  return kinds;
+}
+
 std::string generated(const CLI::App& app, const std::string& kind) {
-  const CommandWords program = words_of(app);
-  if (kind == "man") return man_page(program);
-  if (kind == "bash") return bash_completion(program);
-  if (kind == "zsh") return zsh_completion(program);
-  if (kind == "fish") return fish_completion(program);
-  throw UsageError(fmt::format("--generate {}: man, bash, zsh or fish", kind));
+  const auto named = std::ranges::find(kGenerated, kind, &Generated::kind);
+  if (named == std::end(kGenerated))
+    throw UsageError(fmt::format("--generate {}: expected {}", kind, one_of(generated_kinds())));
+  return named->text(words_of(app));
 }
 
 namespace {

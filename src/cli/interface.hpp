@@ -11,6 +11,10 @@ class App;
 
 namespace elfaudit {
 
+/// The heading of options that few users need. --help and the completions leave them out; --help-all and the man page
+/// show them.
+inline constexpr const char* kAdvancedOptions = "Advanced options";
+
 /// What may follow an option or in a position.
 enum class Takes { Nothing, Words, Files, Folders };
 
@@ -38,10 +42,13 @@ CommandWords words_of(const CLI::App& app);
 /// How it is called, one line for each way: "elfaudit check [OPTION]... FILE...".
 std::vector<std::string> usages_of(const CommandWords& command);
 
-/// The help of `app`, at most 80 columns wide where words allow it.
-std::string help_of(const CLI::App& app);
+/// The help of `app`, at most 80 columns wide where words allow it. `all`: with the advanced options.
+std::string help_of(const CLI::App& app, bool all);
 
-/// `kind`: man, bash, zsh or fish. Throws UsageError for others.
+/// The values of --generate: man, bash, zsh and fish.
+std::vector<std::string> generated_kinds();
+
+/// Throws UsageError for a kind that generated_kinds() does not have.
 std::string generated(const CLI::App& app, const std::string& kind);
 
 /// What `elfaudit --limits` prints: each limit of support/limits.def with its value and what happens beyond it.

@@ -102,7 +102,7 @@ std::string list_of_rules() {
   for (const Rule& rule : rule_table())
     out += fmt::format("{:<{}}  {:<{}}  {}\n", rule.id, width, severity_of(rule), kSeverity,
                        wrapped(rule.summary, width + kSeverity + 4, columns));
-  return out + "\n`elfaudit rules ID` explains a rule; --enable ID runs one that is off.\n";
+  return out + "\n`elfaudit rules ID` explains a rule; --severity ID=on runs one that is off.\n";
 }
 
 std::string accounts_of(const std::vector<std::string>& ids, bool color) {

@@ -108,9 +108,11 @@ void add_check(CLI::App& app, Request& request) {
   below("Edits", *check, [&] { add_edit_options(*check, request); });
   below("Project policy", *check, [&] {
     add_policy_options(*check, request.policy);
-    check->add_flag("--one-link", request.one_link,
-                    "the files are one link of a build that has others, as for elfaudit link: suppressions that match "
-                    "nothing here are not reported, and each link has its own report file");
+    check
+        ->add_flag("--one-link", request.one_link,
+                   "the files are one link of a build that has others, as for elfaudit link: suppressions that match "
+                   "nothing here are not reported, and each link has its own report file")
+        ->group(kAdvancedOptions);
   });
   check->footer(
       "Examples:\n"
@@ -287,7 +289,7 @@ void add_index(CLI::App& app, Request& request) {
       ->option_text("DIR");
   index->add_flag(
       "--types", request.keep_types,
-      "keep what debug info says of types, variables and functions, too, for --enable divergent-definition");
+      "keep what debug info says of types, variables and functions, too, for --severity divergent-definition=on");
   add_jobs(*index, request);
   add_sandbox(*index, request);
   index->footer(
@@ -315,7 +317,9 @@ void add_help(CLI::App& app, Request& request) {
 
 class Help : public CLI::FormatterBase {
  public:
-  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override { return help_of(*app); }
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const override {
+    return help_of(*app, mode == CLI::AppFormatMode::All);
+  }
 };
 
 struct Command {
@@ -343,6 +347,7 @@ void define_commands(CLI::App& app, Request& request, std::string_view first_wor
 void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.formatter(std::make_shared<Help>());  // before the commands, which take it over
   app.set_help_flag("-h,--help", "print this and exit");
+  app.set_help_all_flag("--help-all", "print this with all options and exit");
   app.set_version_flag("--version", "elfaudit " ELFAUDIT_VERSION, "print the version and exit");
   app.add_flag_callback(
          "--limits",
@@ -358,9 +363,10 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
            print(generated(app, kind), kind);
            throw CLI::Success();
          },
-         "man, bash, zsh or fish: what the build installs")
+         "print the man page or the completions of a shell and exit: " + one_of(generated_kinds()))
       ->trigger_on_parse()
-      ->group("");
+      ->option_text("KIND")
+      ->group(kAdvancedOptions);
   app.add_option_function<std::string>(
          "--targets",
          [](const std::string& build) {
@@ -416,7 +422,7 @@ int run(int given_words, char** given) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --help-all, --version
       std::ostringstream text;
       app.exit(error, text);
       print(text.str(), "the help");

@@ -11,12 +11,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/interface.hpp"
 #include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/policy.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
@@ -34,20 +37,18 @@ void add_jobs(CLI::App& command, Request& request) {
 }
 
 void add_sandbox(CLI::App& command, Request& request) {
-  command.add_flag("--no-sandbox", request.no_sandbox,
-                   "keep the right to start programs and to write anywhere, which an audit of files does not need");
+  command
+      .add_flag("--no-sandbox", request.no_sandbox,
+                "keep the right to start programs and to write anywhere, which an audit of files does not need")
+      ->group(kAdvancedOptions);
 }
 
 void add_color(CLI::App& command, Request& request) {
-  command.add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+  const std::vector<std::string> times = {"auto", "always", "never"};
+  command.add_option("--color", request.color, one_of(times) + "; NO_COLOR is respected")
+      ->check(CLI::IsMember(times))
       ->option_text("WHEN")
       ->capture_default_str();
-}
-
-/// "text, json or sarif"
-static std::string one_of(const std::vector<std::string>& names) {
-  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats) {
@@ -63,7 +64,7 @@ void below(const char* heading, CLI::App& command, const std::function<void()>& 
   add();
   const std::vector<CLI::Option*> options = command.get_options([](const CLI::Option*) { return true; });
   for (std::size_t i = before; i < options.size(); ++i)
-    if (!options[i]->get_positional()) options[i]->group(heading);
+    if (!options[i]->get_positional() && options[i]->get_group() != kAdvancedOptions) options[i]->group(heading);
 }
 
 void add_audit_options(CLI::App& command, Request& request) {
@@ -77,8 +78,10 @@ void add_audit_options(CLI::App& command, Request& request) {
   command
       .add_option(
           "--linker", request.linker,
-          "judge by the rules of bfd (GNU ld), gold, lld or mold, optionally of one version (lld:14); default: the one "
-          "that the command runs")
+          fmt::format(
+              "judge by the rules of {} (bfd is GNU ld), optionally of one version (lld:14); default: the one that "
+              "the command runs",
+              one_of(linker_names())))
       ->option_text("LINKER[:VERSION]");
   command.add_flag("--facts", request.facts_beside,
                    "read OBJECT.facts in the place of each object that is as it was when `elfaudit index -- "
@@ -144,6 +147,12 @@ void add_path_options(CLI::App& command, Request& request) {
       ->allow_extra_args(false);
 }
 
+static std::vector<std::string> severity_names() {
+  std::vector<std::string> names;
+  for (const Severity severity : kSeverities) names.emplace_back(to_word(severity));
+  return names;
+}
+
 void add_report_options(CLI::App& command, Request& request) {
   command
       .add_option("--format", request.formats,
@@ -158,23 +167,17 @@ void add_report_options(CLI::App& command, Request& request) {
       .add_option_function<std::string>(
           "--fail-on",
           [&request](const std::string& level) {
-            request.fail_on = level == "error"     ? Severity::Error
-                              : level == "warning" ? Severity::Warning
-                                                   : Severity::Note;
+            request.fail_on =
+                *std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
           },
-          "lowest severity that makes the exit code 1: error, warning or note")
-      ->check(CLI::IsMember({"error", "warning", "note"}))
+          "lowest severity that makes the exit code 1: " + one_of(severity_names()))
+      ->check(CLI::IsMember(severity_names()))
       ->option_text("SEVERITY")
       ->default_str(std::string(to_word(request.fail_on)));
   add_color(command, request);
-  command
-      .add_option("--enable", request.audit.enable,
-                  "run a rule that is off by default: header-definition or untracked-header, which open every object's "
-                  "debug info; divergent-definition, which is on, compares types then, by all debug info")
-      ->option_text("RULE")
-      ->allow_extra_args(false);
   command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");
-  command.add_flag("--stats", request.stats, "print on standard error how long each stage took");
+  command.add_flag("--stats", request.stats, "print on standard error how long each stage took")
+      ->group(kAdvancedOptions);
 }
 
 void add_edit_options(CLI::App& command, Request& request) {
@@ -237,7 +240,8 @@ void add_build_options(CLI::App& command, Request& request) {
           "with -p: a compiler of the build, outside PATH, that elfaudit may run to get its linker line; may be "
           "given several times")
       ->option_text("PROGRAM")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kAdvancedOptions);
 }
 
 // --- Values of options and arguments.
@@ -299,12 +303,12 @@ bool is_partial(const Request& request) {
 
 namespace {
 
-/// Options that are not a project's decision, and so not keys of its file. Which programs may be started
-/// (--ask, --preprocess), whether servers are asked and whether sources are edited is for the user alone to say.
-constexpr std::array<std::string_view, 18> kNoKeys = {
-    "help",           "config",   "no-config", "dump-config", "severity",    "suppress",
-    "write-baseline", "gate",     "files",     "build",       "ask",         "preprocess",
-    "debuginfod",     "one-link", "fix",       "diff",        "allow-dirty", "no-sandbox"};
+/// Options that are not keys of a project's file, because they are not a decision of the project: only the user decides
+/// which programs may be started (--ask, --preprocess), whether servers are asked and whether sources are edited.
+constexpr std::array<std::string_view, 20> kNoKeys = {
+    "help",           "help-all", "config", "no-config",   "dump-config", "severity",   "suppress",
+    "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",
+    "one-link",       "fix",      "diff",   "allow-dirty", "no-sandbox",  "enable"};
 
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {
@@ -342,6 +346,19 @@ std::string toml_quoted(const std::string& text) {
 /// The rest of a line, which TOML does not read.
 std::string toml_comment(const std::string& text) { return "# " + visible(text) + "\n"; }
 
+/// The lines of [severity]: what set_level() makes this policy of.
+std::string dumped_levels(const Policy& policy) {
+  std::map<std::string, std::vector<std::string>> levels;
+  for (const std::string& rule : policy.enable) levels[rule].emplace_back("on");
+  for (const auto& [rule, severity] : policy.severities)
+    levels[rule].emplace_back(severity ? to_word(*severity) : "off");
+  std::string out;
+  for (const auto& [rule, words] : levels)
+    out += words.size() == 1 ? fmt::format("{} = \"{}\"\n", rule, words.front())
+                             : fmt::format("{} = [\"{}\"]\n", rule, fmt::join(words, "\", \""));
+  return out;
+}
+
 bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
 std::string toml_value(const CLI::Option& option) {
@@ -359,9 +376,16 @@ std::string toml_value(const CLI::Option& option) {
 void add_policy_options(CLI::App& command, PolicyRequest& request) {
   command
       .add_option("--severity", request.severities,
-                  "make a rule's findings errors, warnings or notes, or switch it off: RULE=error|warning|note|off")
+                  fmt::format("set a rule's severity, or switch the rule on or off: RULE={}. Rules that are off by "
+                              "default, header-definition and untracked-header, open every object's debug info. "
+                              "divergent-definition=on compares types, too, by all debug info",
+                              fmt::join(level_names(), "|")))
       ->option_text("RULE=LEVEL")
       ->allow_extra_args(false);
+  command.add_option("--enable", request.enable, "the same as --severity RULE=on")
+      ->option_text("RULE")
+      ->allow_extra_args(false)
+      ->group(kAdvancedOptions);
   command
       .add_option("--suppress", request.suppressions,
                   "accept findings: rule=..., symbol=..., input=..., file=... (patterns), until=2027-01-31, "
@@ -379,8 +403,10 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
   command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
       ->option_text("FILE");
   command.add_flag("--no-config", request.no_config, "do not read .elfaudit.toml");
-  command.add_flag("--dump-config", request.dump_config,
-                   "print the effective configuration, in the form of a configuration file");
+  command
+      .add_flag("--dump-config", request.dump_config,
+                "print the effective configuration, in the form of a configuration file")
+      ->group(kAdvancedOptions);
 }
 
 void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs) {
@@ -421,19 +447,14 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
                        toml_comment(option->get_description()));
   }
   const Policy policy = policy_of(request);
-  const auto add_severities = [&](const std::map<std::string, std::optional<Severity>>& severities) {
-    constexpr std::array<const char*, 3> kLevels = {"note", "warning", "error"};
-    for (const auto& [rule, severity] : severities)
-      out += fmt::format("{} = \"{}\"\n", rule, severity ? kLevels[static_cast<std::size_t>(*severity)] : "off");
-  };
-  if (!policy.severities.empty()) out += "\n[severity]\n";
-  add_severities(policy.severities);
+  if (!policy.severities.empty() || !policy.enable.empty()) out += "\n[severity]\n" + dumped_levels(policy);
   for (const SeverityOverride& part : policy.overrides) {
     out += "\n[[override]]\n";
     if (!part.target.empty()) out += fmt::format("target = {}\n", toml_quoted(part.target));
     if (!part.path.empty()) out += fmt::format("path = {}\n", toml_quoted(part.path));
     out += "[override.severity]\n";
-    add_severities(part.severities);
+    for (const auto& [rule, severity] : part.severities)
+      out += fmt::format("{} = \"{}\"\n", rule, severity ? to_word(*severity) : "off");
   }
   for (const Suppression& one : policy.suppressions) {
     out += "\n[[suppress]]  " + toml_comment(one.where);
@@ -446,14 +467,22 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
   return out;
 }
 
-Policy policy_of(const PolicyRequest& request) {
-  Policy policy = policy_of(request.read);
+void set_levels(Policy& policy, const PolicyRequest& request) {
+  for (const std::string& rule : request.enable) set_level(policy, rule, "on");
   for (const std::string& spec : request.severities) {
     const std::size_t equals = spec.find('=');
     if (equals == std::string::npos) throw UsageError(fmt::format("--severity {}: expected RULE=LEVEL", spec));
-    policy.severities[spec.substr(0, equals)] = parse_level(spec.substr(0, equals), spec.substr(equals + 1));
-    for (SeverityOverride& part : policy.overrides) part.severities.erase(spec.substr(0, equals));
+    const std::string rule = spec.substr(0, equals);
+    const std::string level = spec.substr(equals + 1);
+    set_level(policy, rule, level);
+    if (level == "on") continue;  // the severities of parts of the project stay
+    for (SeverityOverride& part : policy.overrides) part.severities.erase(rule);
   }
+}
+
+Policy policy_of(const PolicyRequest& request) {
+  Policy policy = policy_of(request.read);
+  set_levels(policy, request);
   for (const std::string& spec : request.suppressions) policy.suppressions.push_back(parse_suppression(spec));
   if (!request.baseline.empty() && request.write_baseline.empty()) policy.baseline = read_baseline(request.baseline);
   policy.baseline_path = request.baseline;

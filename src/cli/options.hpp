@@ -24,7 +24,7 @@ void add_color(CLI::App& command, Request& request);
 /// --format of the commands that print one report.
 void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats);
 
-/// The options that `add` adds stand below a heading of their own.
+/// The options that `add` adds stand below a heading of their own, but for the advanced ones.
 void below(const char* heading, CLI::App& command, const std::function<void()>& add);
 
 /// How an audit is done.
@@ -79,6 +79,9 @@ void read_config_for(CLI::App& command, PolicyRequest& request, const std::vecto
 
 /// Every key with the value in force, as the file would have it.
 std::string dumped_config(const CLI::App& command, const PolicyRequest& request);
+
+/// Sets the levels of rules that the options name. Throws UsageError.
+void set_levels(Policy& policy, const PolicyRequest& request);
 
 /// Throws UsageError.
 Policy policy_of(const PolicyRequest& request);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -254,13 +255,9 @@ struct Output {
 };
 
 const Format& format_of(const std::string& name) {
-  std::string known;
-  for (const Format& format : kFormats) {
-    if (format.name == name) return format;
-    known += known.empty() ? "" : ", ";
-    known += format.name;
-  }
-  throw UsageError(fmt::format("unknown format '{}': expected {}", name, known));
+  const auto named = std::ranges::find(kFormats, name, &Format::name);
+  if (named != std::end(kFormats)) return *named;
+  throw UsageError(fmt::format("unknown format '{}': expected {}", name, one_of(format_names())));
 }
 
 Output parse_output(const std::string& spec) {

@@ -76,7 +76,15 @@ enum class LogErrorKind : std::uint8_t {
   LibraryNotOnLine,     ///< "DSO missing from command line": `name` is the shared object that has the symbol
   RelocationRefused,    ///< code that the output can't hold; `name` is the relocation's type, where it is said
   LtoObjects,           ///< link-time optimisation code that this link can't read
+  DiscardedSection,     ///< a reference to what the link leaves out
+  RelocationOverflow,   ///< "relocation truncated to fit": `name` is the relocation's type
+  TlsMismatch,          ///< thread-local in one file and not in another
+  SymbolVersion,        ///< a version script, .symver: `name` is the version
+  OtherMachine,         ///< an input for another machine
+  NotAnObject,          ///< an input that the linker can't read
   LoadRefused,          ///< a loader, or CUDA's: `name` is the library, version or class that it lacks
+  RunTimeError,         ///< a check in a running program: of protobuf, of a sanitizer
+  PackageRefused,       ///< auditwheel: `name` is the platform
   OtherLinkError,       ///< said by a linker and none of the above
   LinkFailed,           ///< "collect2: error: ld returned 1 exit status"
   CommandFailed,        ///< setuptools, make, ninja; `name` is the program or the target
@@ -110,10 +118,10 @@ struct LogError {
   std::vector<LogPlace> chain;  ///< HeaderNotFound: from the source down; each file includes the next, the last `place`
   std::string name;             ///< see LogErrorKind
   std::string arch;             ///< nvlink's "(target: sm_80)"
-  std::string cause;            ///< LoadRefused: what the message means
-  std::string fix;              ///< LoadRefused
-  std::string text;             ///< the first line of the message, without what CI put before it
-  std::uint32_t line = 0;       ///< of the log, from 1
+  std::string cause;            ///< what the message means, where its words say it
+  std::string fix;
+  std::string text;                    ///< the first line of the message, without what CI put before it
+  std::uint32_t line = 0;              ///< of the log, from 1
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands: the one that most likely said it
 };
 

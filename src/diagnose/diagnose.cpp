@@ -51,7 +51,15 @@ constexpr std::pair<LogErrorKind, std::string_view> kKindWords[] = {
     {LogErrorKind::LibraryNotOnLine, "library-not-on-line"},
     {LogErrorKind::RelocationRefused, "relocation-not-pic"},
     {LogErrorKind::LtoObjects, "lto-objects"},
+    {LogErrorKind::DiscardedSection, "discarded-section"},
+    {LogErrorKind::RelocationOverflow, "relocation-overflow"},
+    {LogErrorKind::TlsMismatch, "tls-mismatch"},
+    {LogErrorKind::SymbolVersion, "symbol-version"},
+    {LogErrorKind::OtherMachine, "other-machine"},
+    {LogErrorKind::NotAnObject, "not-an-object"},
     {LogErrorKind::LoadRefused, "load-refused"},
+    {LogErrorKind::RunTimeError, "run-time-error"},
+    {LogErrorKind::PackageRefused, "package-refused"},
     {LogErrorKind::OtherLinkError, "other-link-error"},
     {LogErrorKind::LinkFailed, "link-failed"},
     {LogErrorKind::CommandFailed, "command-failed"}};
@@ -93,7 +101,8 @@ LogSite site_of(const LogPlace& place, Role role) {
 }
 
 bool has_two_definitions(LogErrorKind kind) {
-  return kind == LogErrorKind::DuplicateDefinition || kind == LogErrorKind::DeclarationMismatch;
+  return kind == LogErrorKind::DuplicateDefinition || kind == LogErrorKind::DeclarationMismatch ||
+         kind == LogErrorKind::TlsMismatch || kind == LogErrorKind::RunTimeError;
 }
 
 void add_site(std::vector<LogSite>& sites, const LogPlace& place, Role role) {
@@ -146,6 +155,7 @@ std::string subject_of(const LogError& error) {
     return error.command == kNoCommand && error.place.line != 0 ? source_of(error).file : std::string();
   if (error.kind == LogErrorKind::RelocationRefused && !error.place.input.empty()) return error.place.display_input();
   if (error.kind == LogErrorKind::LoadRefused) return error.cause;  // of several symbols and versions too
+  if (error.kind == LogErrorKind::RelocationOverflow) return {};    // of one layout
   if (!error.symbol.empty()) return error.symbol;
   return error.name.empty() ? error.text : error.name;
 }
@@ -420,6 +430,8 @@ void attach_finding(RootError& open, Findings& findings, const Audit& audit, con
   DiagnosedError& error = open.error;
   if (const Finding* found = findings.about(open)) {
     error.finding = *found;
+    error.notes.clear();  // the words alone said less
+    error.fixes.clear();
     if (!found->symbol.empty()) {
       error.symbol = found->symbol;
       error.demangled = found->demangled;

@@ -1,8 +1,10 @@
 // The stages of the diagnose command: the errors of a log, the links that it is about, and what an audit says of an error.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,11 +23,14 @@ struct RootError {
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands
   std::string target{};                ///< what the build tool says, behind the error, that it could not make
 
-  /// The link that it is about was looked for.
+  /// About what a link makes of its inputs, as a linker says it.
   bool is_of_link() const {
-    return kind != LogErrorKind::HeaderNotFound && kind != LogErrorKind::CompileError &&
-           kind != LogErrorKind::CommandFailed && kind != LogErrorKind::LibraryNotFound &&
-           kind != LogErrorKind::InputNotFound && kind != LogErrorKind::LoadRefused && tool != LogTool::Compiler;
+    constexpr LogErrorKind kOthers[] = {LogErrorKind::HeaderNotFound, LogErrorKind::CompileError,
+                                        LogErrorKind::CommandFailed,  LogErrorKind::LibraryNotFound,
+                                        LogErrorKind::InputNotFound,  LogErrorKind::LoadRefused,
+                                        LogErrorKind::RunTimeError,   LogErrorKind::PackageRefused};
+    return std::ranges::find(kOthers, kind) == std::end(kOthers) && tool != LogTool::Compiler &&
+           tool != LogTool::BuildTool;
   }
 };
 

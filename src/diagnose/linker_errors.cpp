@@ -2,8 +2,11 @@
 // LogError::name is the relocation as printed ("R_X86_64_32", "11"), empty where the message has none.
 
 #include <array>
+#include <map>
+#include <optional>
 
 #include "diagnose/log_errors.hpp"
+#include "locate/cause/cause.hpp"
 
 namespace elfaudit::log_errors {
 
@@ -178,9 +181,10 @@ std::size_t read_other_linker_line(Reader& reader) {
   const auto [tool, text] = split_linker(reader.text());
   if (tool == LogTool::Unknown) return 0;
   for (const std::string_view harmless :
-       {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "failed to set dynamic section sizes",
-        "DWARF error", "more undefined references", "NOTE: ", "have you installed the static version",
-        "too many errors emitted", "link errors found", "is missing its key function"}) {
+       {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "skipping incompatible ",
+        ": previous definition here", "unable to parse ", "failed to set dynamic section sizes", "DWARF error",
+        "more undefined references", "NOTE: ", "have you installed the static version", "too many errors emitted",
+        "link errors found", "is missing its key function"}) {
     if (text.find(harmless) != std::string_view::npos) return 1;
   }
   if (text.ends_with(':') && text.find(": in function ") != std::string_view::npos) return 1;  // of an object cut short
@@ -190,6 +194,184 @@ std::size_t read_other_linker_line(Reader& reader) {
       error.name = quoted(split_at(split_at(text, phrase).after, " in ").before).first;
   reader.errors.push_back(std::move(error));
   return 1;
+}
+
+// --- Messages that are known by their form, of all linkers and of other tools.
+
+namespace {
+
+/// {s} is the symbol, {i} the input or a place in it, {f} the other input, {n} LogError::name, {*} anything; each is as
+/// short as what follows allows, the last as long as the line.
+struct Form {
+  LogErrorKind kind;
+  std::optional<Message> means;
+  std::string_view text;
+};
+
+using enum LogErrorKind;
+
+constexpr Form kForms[] = {
+    // GNU ld 2.40, gold 1.16, lld 14 and 19
+    {DiscardedSection, Message::DiscardedSection,
+     "`{s}' referenced in section `{*}' of {i}: defined in discarded section {*}"},
+    {DiscardedSection, Message::DiscardedSection,
+     "{i}: error: relocation refers to local symbol \"{s}\" {*}, which is defined in a discarded section"},
+    {DiscardedSection, Message::DiscardedSection,
+     "{i}: error: relocation refers to global symbol \"{s}\", which is defined in a discarded section"},
+    {DiscardedSection, Message::DiscardedSection, "relocation refers to a symbol in a discarded section: {s}"},
+    {DiscardedSection, Message::DiscardedSection, "relocation refers to a discarded section: {s}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation truncated to fit: {n} against symbol `{s}' {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation truncated to fit: {n} against {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: error: relocation overflow: reference to '{s}' {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: error: relocation overflow: reference to {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} out of range: {*}; references {s}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} against {s} out of range: {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} out of range: {*}"},
+    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f} section {*}"},
+    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f}"},
+    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f} section {*}"},
+    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f}"},
+    {TlsMismatch, Message::TlsMismatch, "{i}: symbol '{s}' used as both __thread and non-__thread"},
+    {TlsMismatch, Message::TlsMismatch, "TLS attribute mismatch: {s}"},
+    {SymbolVersion, Message::VersionOfNothing, "{s}: undefined version: {n}"},
+    {SymbolVersion, Message::VersionOfNothing,
+     "version script assignment of '{n}' to symbol '{s}' failed: symbol not defined"},
+    {SymbolVersion, Message::VersionOfNothing,
+     "version script assignment of {n} to symbol {s} failed: symbol not defined"},
+    {SymbolVersion, Message::VersionWithoutNode, "{*}: version node not found for symbol {s}@@{n}"},
+    {SymbolVersion, Message::VersionWithoutNode, "{*}: version node not found for symbol {s}@{n}"},
+    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s}@@{*} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s}@{*} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, "symbol {s} has undefined version {n}"},
+    {OtherMachine, Message::OtherMachine, "{i}: Relocations in generic ELF (EM: {n})"},
+    {OtherMachine, Message::OtherMachine, "{n} architecture of input file `{i}' is incompatible with {*} output"},
+    {OtherMachine, Message::OtherMachine, "{i}: unsupported ELF machine number {n}"},
+    {OtherMachine, Message::OtherMachine, "{i}: incompatible target"},
+    {OtherMachine, Message::OtherMachine, "{i}: incompatible file type: {*} is expected but got {n}"},
+    {OtherMachine, Message::OtherMachine, "{i} is incompatible with elf{n}"},
+    {NotAnObject, Message::NotAnObject, "{i}: file format not recognized; treating as linker script"},
+    {NotAnObject, Message::NotAnObject, "{i}: file not recognized: {n}"},
+    {NotAnObject, Message::NotAnObject, "{i}: file format not recognized"},
+    {NotAnObject, Message::NotAnObject, "unknown file type: {i}"},
+    {NotAnObject, Message::NotAnObject, "{i}: unknown file type"},
+    {NotAnObject, Message::NotAnObject, "{i}: not an object or archive"},
+    {SymbolVersion, std::nullopt, "{*}: syntax error in VERSION script"},
+    // gas, of what GCC's link-time optimisation gives it, and who only repeats it
+    {CompileError, Message::SymverUnderLto,
+     "{*}: Error: invalid attempt to declare external version name as default in symbol `{s}'"},
+    {LinkFailed, std::nullopt, "lto-wrapper failed"},
+    {LinkFailed, std::nullopt, "lto-wrapper: fatal error: {*} returned {*} exit status"},
+    // scripts/mod/modpost.c of Linux 6
+    {OtherLinkError, Message::ModuleUndefined, "ERROR: modpost: \"{s}\" [{i}] undefined!"},
+    {OtherLinkError, Message::ModuleTwice, "{*}: modpost: {i}: '{s}' exported twice. Previous export was in {n}"},
+    // google/protobuf/descriptor_database.cc
+    {RunTimeError, Message::ProtobufTwice, "{*}File already exists in database: {n}"},
+    // auditwheel 6
+    {PackageRefused, Message::WheelTooNew,
+     "auditwheel: error: cannot repair \"{i}\" to \"{n}\" ABI because of the presence of too-recent versioned "
+     "symbols{*}"},
+};
+
+/// What a form's letters stand for in a text; nothing where it is not of that form.
+std::optional<std::map<char, std::string_view>> matched(std::string_view form, std::string_view text) {
+  std::map<char, std::string_view> found;
+  while (!form.empty()) {
+    const std::size_t open = form.find('{');
+    const std::string_view words = form.substr(0, open);
+    if (!text.starts_with(words)) return std::nullopt;
+    text.remove_prefix(words.size());
+    if (open == form.npos) break;
+    const char letter = form[open + 1];
+    form.remove_prefix(open + 3);
+    const std::size_t end = form.empty() ? text.size() : text.find(form.substr(0, form.find('{')));
+    if (end == text.npos || (end == 0 && letter != '*' && letter != 's')) return std::nullopt;
+    if (letter != '*') found[letter] = text.substr(0, end);
+    text.remove_prefix(end);
+  }
+  return text.empty() ? std::optional(std::move(found)) : std::nullopt;
+}
+
+/// What follows a message and belongs to it.
+bool follows(std::string_view text) {
+  for (const std::string_view part :
+       {": error adding symbols: ", "section group signature: ", "prevailing definition is from ",
+        ": previous definition here", "failed to set dynamic section sizes", ": syntax error",
+        "additional relocation overflows omitted"})
+    if (text.find(part) != text.npos) return true;
+  return false;
+}
+
+/// The text without the words of severity that stand before a message; nothing for a warning.
+std::optional<std::string_view> without_severity(std::string_view text) {
+  for (const std::string_view word : {"error: ", "fatal error: ", "fatal: "})
+    if (text.starts_with(word)) return text.substr(word.size());
+  return text.starts_with("warning: ") || text.starts_with("note: ") ? std::nullopt : std::optional(text);
+}
+
+LogError error_of(const Form& form, std::map<char, std::string_view>& found, LogTool tool, const Reader& reader) {
+  LogError error = reader.make(form.kind, tool);
+  error.symbol = found['s'];
+  while (error.symbol.starts_with('\'') && error.symbol.ends_with('\'') && error.symbol.size() > 1)
+    error.symbol = error.symbol.substr(1, error.symbol.size() - 2);
+  error.name = found['n'];
+  if (const std::string_view place = found['i']; place.ends_with(')') && place.find("+0x") == place.npos)
+    set_input(error.place, place);
+  else if (!place.empty())
+    error.place = place_of(place, form.kind == RelocationOverflow ? reader.in_function : LogPlace());
+  if (error.place.input.empty() && form.kind != RelocationOverflow) error.place.input = found['i'];
+  if (!found['f'].empty()) set_input(error.first, found['f']);
+  return error;
+}
+
+}  // namespace
+
+std::size_t read_known_form(Reader& reader) {
+  const auto [tool, line] = split_linker(reader.text());
+  const std::optional<std::string_view> text = without_severity(trim(line));
+  if (!text) return 0;
+  for (const Form& form : kForms) {
+    auto found = matched(form.text, *text);
+    if (!found) continue;
+    // These are short enough to be prose.
+    const bool needs_name = form.kind == SymbolVersion || form.kind == OtherMachine || form.kind == NotAnObject;
+    if (needs_name && tool == LogTool::Unknown && !looks_like_input((*found)['i'])) continue;
+    const bool of_linker = form.kind != RunTimeError && form.kind != PackageRefused && form.kind != OtherLinkError;
+    LogError error = error_of(form, *found, of_linker ? tool : LogTool::Unknown, reader);
+    std::size_t taken = read_referenced_block(reader, error);
+    while (taken < 4 && follows(reader.text(taken)) &&
+           !matched(form.text, trim(split_linker(reader.text(taken)).second)))
+      ++taken;
+    const std::string where = error.place.display_input();
+    Advice advice = form.means ? on_message(*form.means, {error.symbol, where, error.name}) : Advice();
+    error.cause = std::move(advice.cause);
+    error.fix = std::move(advice.fix);
+    reader.errors.push_back(std::move(error));
+    return taken;
+  }
+  return 0;
+}
+
+/// AddressSanitizer: "==7==ERROR: AddressSanitizer: odr-violation (0x...):", then "[1] size=4 'v' a.c:1:5 in /x/p" twice.
+std::size_t read_odr_violation(Reader& reader) {
+  if (reader.text().find("ERROR: AddressSanitizer: odr-violation") == std::string_view::npos) return 0;
+  LogError error = reader.make(RunTimeError, LogTool::Unknown);
+  std::size_t taken = 1;
+  for (LogPlace* place : {&error.first, &error.place}) {
+    const std::string_view line = trim(reader.text(taken));
+    if (!line.starts_with('[') || line.find("] size=") == line.npos) break;
+    const auto [symbol, rest] = quoted(line.substr(std::min(line.find('\''), line.size())));
+    error.symbol = symbol;
+    const Around file = split_at(rest, " in ");
+    set_file_and_line(*place, trim(file.before.substr(0, file.before.rfind(':'))));
+    place->input = trim(file.after);
+    ++taken;
+  }
+  Advice advice = on_message(Message::OdrViolation, {error.symbol, {}, {}});
+  error.cause = std::move(advice.cause);
+  error.fix = std::move(advice.fix);
+  reader.errors.push_back(std::move(error));
+  return taken;
 }
 
 // --- lld and mold: a line that says what, then lines that begin with ">>>" and say where.

@@ -38,6 +38,8 @@ struct Reader {
 
 /// Each looks at the first line and returns how many lines it took; 0: it is none of its messages.
 std::size_t read_nvlink(Reader& reader);
+std::size_t read_known_form(Reader& reader);
+std::size_t read_odr_violation(Reader& reader);
 std::size_t read_relocation(Reader& reader);
 std::size_t read_lld_or_mold(Reader& reader);
 std::size_t read_gold(Reader& reader);

@@ -395,6 +395,28 @@ void Suggestions::note_generated(DiagnosedError& error, const SearchedFolders& n
   }
 }
 
+namespace {
+
+/// The machine of the command's inputs that are here; not known when none is.
+Machine machine_of(const LogCommand& command, const std::string& folder) {
+  for (const std::string& input : command.inputs)
+    if (const Machine machine = probe_file(in_folder(folder, input)).machine; machine.known()) return machine;
+  return {};
+}
+
+/// nvcc searches its toolkit, other compilers do not.
+void add_from_toolkit(DiagnosedError& error) {
+  if (!error.nearby.empty() || !error.name.starts_with("-l") || error.name.starts_with("-l:")) return;
+  const std::string folder = "/usr/local/cuda/lib64";
+  for (const char* ending : {".so", ".a"})
+    if (std::string file = folder + "/lib" + error.name.substr(2) + ending; is_regular_file(file)) {
+      error.nearby.push_back({folder, std::move(file), true});
+      return;
+    }
+}
+
+}  // namespace
+
 void Suggestions::find_library(RootError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
@@ -405,6 +427,14 @@ void Suggestions::find_library(RootError& open) {
   std::vector<std::string> near = error.searched;
   have_one(near, folder);
   look(error, &NearbyFinder::library, error.name, {near, folder.empty() ? "." : folder});
+  const Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
+  std::erase_if(error.nearby, [&](const NearbyFile& file) {
+    const Machine of_file = probe_file(file.file).machine;
+    const bool fits = !machine.known() || !of_file.known() || of_file == machine;
+    if (!fits) error.notes.push_back(fmt::format("{} is for another machine", file.file));
+    return !fits;
+  });
+  add_from_toolkit(error);
   for (const NearbyFile& file : error.nearby) {
     const std::string name(base_name(file.file));
     error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
@@ -438,10 +468,18 @@ const LogCommand* Suggestions::compile_of(const LogSite& object) const {
 /// What the audit of the objects didn't say: from the message and the compile in the log alone.
 void Suggestions::find_pic_option(RootError& open) const {
   DiagnosedError& error = open.error;
-  if (error.finding || error.sites.empty() || error.sites.front().input.empty()) return;
+  if (error.sites.empty() || error.sites.front().input.empty()) return;
   const LogSite& object = error.sites.front();
   const bool program =
       error.text.find("PIE object") != std::string::npos || error.text.find("PDE") != std::string::npos;
+  // A call goes through a stub; data that is thread-local elsewhere would be read from a wrong address.
+  if (error.text.find("cannot refer to absolute symbol") != std::string::npos &&
+      error.name.find("CALL") == std::string::npos && error.name.find("PLT") == std::string::npos) {
+    Advice advice = on_message(Message::AbsoluteSymbol, {error.demangled, {}, {}});
+    error.notes.push_back(std::move(advice.cause));
+    error.fixes.push_back(std::move(advice.fix));
+    return;
+  }
   const LogCommand* command = compile_of(object);
   const std::optional<CompileCommand> compile =
       command == nullptr ? std::nullopt : parse_compile_command(command->argv, command->folder, ResponseFiles::Leave);
@@ -485,36 +523,27 @@ std::string as_option(std::string_view file) {
 void advise_on_shape(DiagnosedError& error) {
   const std::string& name = error.demangled;
   const bool is_function = name.find('(') != name.npos;
-  if (name.find("std::__cxx11::") != name.npos || name.find("[abi:cxx11]") != name.npos) {
-    error.notes.emplace_back(
-        "it uses the new std::string; a library that was compiled with _GLIBCXX_USE_CXX11_ABI=0 defines it under "
-        "another name");
+  const bool is_new = name.find("std::__cxx11::") != name.npos || name.find("[abi:cxx11]") != name.npos;
+  const bool is_old = name.find("(std::string") != name.npos || name.find(", std::string") != name.npos;
+  error.notes.emplace_back("the linker found no definition that it could use in what it was given");
+  error.fixes.emplace_back(
+      "add the source (to the build's list of sources), object or library that defines it; a library behind what "
+      "refers to it");
+  if (is_new || is_old)
+    error.fixes.push_back(fmt::format(
+        "if that is on the line, it may define it for another std::string: this is the {} one; compile both "
+        "with the same _GLIBCXX_USE_CXX11_ABI, -stdlib and compiler",
+        is_new ? "new" : "old"));
+  else if (is_function && name.find("::") > name.find('('))
+    error.fixes.emplace_back("if it is a function of C: declare it in extern \"C\" where C++ includes its header");
+  else if (!is_function)
     error.fixes.emplace_back(
-        "if the library that should define it is on the line: compile both with the same _GLIBCXX_USE_CXX11_ABI");
-    error.fixes.emplace_back("if it is not: add it after what refers to it");
-  } else if (name.find("(std::string") != name.npos || name.find(", std::string") != name.npos) {
-    error.notes.emplace_back(
-        "it uses the old std::string (or another C++ library's); a library that was compiled with the new one, or with "
-        "libc++, defines it under another name");
+        "if that is on the line: the definition may be hidden or static there, or an inline function of C, which must "
+        "be "
+        "`static inline`");
+  if (!is_function && error.tool == "mold")
     error.fixes.emplace_back(
-        "if the library that should define it is on the line: compile both by the same compiler with the same -stdlib "
-        "and _GLIBCXX_USE_CXX11_ABI");
-    error.fixes.emplace_back("if it is not: add it after what refers to it");
-  } else if (is_function && name.find("::") > name.find('(')) {
-    error.notes.emplace_back("the reference is to a C++ function: a C function of that name is another");
-    error.fixes.emplace_back("if it is written in C: declare it in extern \"C\" where C++ includes its header");
-    error.fixes.emplace_back("if it is C++: link the file or library that defines it");
-  } else {
-    error.notes.emplace_back(
-        "no input of this link defines it for others to use: its source or library is not on the line, it is hidden or "
-        "static there, or it is only `inline` in C (since C99 that defines nothing)");
-    error.fixes.emplace_back("add the source (to the build's list of sources) or the library that defines it");
-    if (!is_function)
-      error.fixes.emplace_back("if that is there: export it; write `static inline` for an inline function of C");
-    if (!is_function && error.tool == "mold")
-      error.fixes.emplace_back(
-          "if it is a variable without initialiser in an archive, of GCC 9 or before: compile that with -fno-common");
-  }
+        "if it is a variable without initialiser in an archive, of GCC 9 or before: compile that with -fno-common");
 }
 
 }  // namespace
@@ -522,7 +551,7 @@ void advise_on_shape(DiagnosedError& error) {
 /// Who would define it, from the name and the command alone.
 void Suggestions::find_definition(RootError& open) const {
   DiagnosedError& error = open.error;
-  if (!error.fixes.empty() || (error.finding && !error.finding->fixes.empty())) return;
+  if (!error.fixes.empty()) return;
   const LogCommand* command = command_of(open);
   if (open.tool == LogTool::Compiler) {  // ptxas
     error.notes.emplace_back("a device function of another file is called, and the file is compiled for itself alone");
@@ -532,18 +561,19 @@ void Suggestions::find_definition(RootError& open) const {
     return;
   }
   if (open.tool == LogTool::Nvlink && !error.demangled.starts_with("nvshmem")) {
-    if (!error.finding)
-      error.fixes.emplace_back("give the object or archive that defines it in device code to the device link too");
+    error.fixes.push_back(fmt::format(
+        "give the object or archive that defines it in device code to the device link too; if it is there, compile it "
+        "for {} (nvcc -gencode)",
+        error.arch.empty() ? "the same architecture" : error.arch));
     return;
   }
-  const std::string& symbol = error.finding ? error.symbol : error.demangled;
   const std::string_view version =
       std::string_view(error.symbol).substr(std::min(error.symbol.find('@'), error.symbol.size()));
-  std::optional<NameAdvice> advice = advice_on_name(version.empty() ? symbol : error.symbol);
+  std::optional<Advice> advice = advice_on_name(version.empty() ? error.demangled : error.symbol);
   // A C++ compiler links its own library: something else is wrong.
   if (advice && advice->of_cxx_runtime && command != nullptr && is_cxx_driver(command->program)) advice.reset();
   if (!advice) {
-    if (!error.finding) advise_on_shape(error);
+    advise_on_shape(error);
     return;
   }
   if (advice->of_cxx_runtime && command != nullptr)

@@ -22,11 +22,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "report/wording.hpp"
+#include "rules/rules.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
@@ -37,6 +41,9 @@ namespace elfaudit {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The levels of a rule besides its severities.
+constexpr std::string_view kOn = "on", kOff = "off";
 
 /// The keys whose values are files or folders.
 constexpr std::array<std::string_view, 5> kPaths = {"baseline", "source-root", "compile-commands", "root", "cache"};
@@ -84,9 +91,12 @@ class ConfigReader {
     const toml::table document = parse();
     if (const toml::node* extends = document.get("extends")) read_extended(*extends);
     config_.path = path_;
+    // Before [severity], which may switch a rule off that an extended file enables.
+    if (const toml::node* enable = document.get("enable"))
+      for (const std::string& rule : texts_of("enable", *enable)) config_.severities.emplace_back(rule, kOn);
     for (const auto& [key, node] : document) {
       const std::string name(key.str());
-      if (name == "extends") continue;
+      if (name == "extends" || name == "enable") continue;
       if (name == "severity")
         config_.severities = joined(config_.severities, severities_of(node, "[severity]"));
       else if (name == "override")
@@ -136,6 +146,15 @@ class ConfigReader {
     return out.str();
   }
 
+  /// The strings of a list, or a single one.
+  std::vector<std::string> texts_of(const std::string& key, const toml::node& node) const {
+    const auto* list = node.as_array();
+    if (list == nullptr) return {text_of(key, node)};
+    std::vector<std::string> texts;
+    for (const toml::node& item : *list) texts.push_back(text_of(key, item));
+    return texts;
+  }
+
   /// What a file names is near that file, wherever the program is started.
   std::string resolved(const std::string& key, const std::string& text) const {
     if (std::ranges::find(kPaths, key) == kPaths.end() || text.empty()) return text;
@@ -152,12 +171,7 @@ class ConfigReader {
 
   /// What it says comes first, and this file's own goes before it.
   void read_extended(const toml::node& node) {
-    std::vector<std::string> files;
-    if (const auto* list = node.as_array())
-      for (const toml::node& item : *list) files.push_back(text_of("extends", item));
-    else
-      files.push_back(text_of("extends", node));
-    for (const std::string& file : files) {
+    for (const std::string& file : texts_of("extends", node)) {
       const std::string path = fs::path(file).is_absolute() ? file : (folder() / file).lexically_normal().string();
       std::error_code error;
       const std::string whole = fs::weakly_canonical(path, error).string();
@@ -211,7 +225,7 @@ class ConfigReader {
   void read_value(const std::string& key, const toml::node& node) {
     if (!known_.empty() && std::ranges::find(known_, key) == known_.end()) {
       std::vector<std::string> all = known_;
-      all.insert(all.end(), {"extends", "severity", "override", "suppress"});
+      all.insert(all.end(), {"enable", "extends", "severity", "override", "suppress"});
       refuse_key(node, key, all);
     }
     ConfigValue value{key, {}, at(node)};
@@ -226,8 +240,10 @@ class ConfigReader {
     const auto* table = node.as_table();
     if (table == nullptr) refuse(node, fmt::format("severity must be a table: {} with RULE = \"error\", ...", name));
     std::vector<std::pair<std::string, std::string>> severities;
-    for (const auto& [rule, level] : *table)
-      severities.emplace_back(std::string(rule.str()), text_of(std::string(rule.str()), level));
+    for (const auto& [key, levels] : *table) {
+      const std::string rule(key.str());
+      for (const std::string& level : texts_of(rule, levels)) severities.emplace_back(rule, level);
+    }
     return severities;
   }
 
@@ -322,21 +338,54 @@ std::string folder_of_inputs(const std::vector<std::string>& inputs) {
   return common ? common->string() : std::string();
 }
 
-std::optional<Severity> parse_level(std::string_view rule, std::string_view level) {
-  if (level == "off") return std::nullopt;
-  if (level == "note") return Severity::Note;
-  if (level == "warning") return Severity::Warning;
-  if (level == "error") return Severity::Error;
-  throw UsageError(
-      fmt::format("severity of {}: unknown level '{}': expected off, note, warning or error", rule, level));
+std::vector<std::string> level_names() {
+  std::vector<std::string> names;
+  for (const Severity severity : kSeverities) names.emplace_back(to_word(severity));
+  names.insert(names.end(), {std::string(kOn), std::string(kOff)});
+  return names;
+}
+
+namespace {
+
+/// Nothing for "off".
+std::optional<Severity> severity_of(const std::string& rule, std::string_view level) {
+  if (level == kOff) return std::nullopt;
+  const auto named = std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
+  if (named != std::end(kSeverities)) return *named;
+  throw UsageError(fmt::format("severity of {}: unknown level '{}': expected {}", rule, level, one_of(level_names())));
+}
+
+}  // namespace
+
+void set_level(Policy& policy, const std::string& rule, std::string_view level) {
+  require_rule(rule, "severity");
+  const auto enable = [&] {
+    if (!is_among(rule, policy.enable)) policy.enable.push_back(rule);
+  };
+  if (level == kOn) {
+    const auto set = policy.severities.find(rule);
+    if (set != policy.severities.end() && !set->second) policy.severities.erase(set);  // it was off
+    return enable();
+  }
+  const std::optional<Severity> severity = severity_of(rule, level);
+  policy.severities[rule] = severity;
+  if (!severity)
+    std::erase(policy.enable, rule);
+  else if (!elfaudit::rule(rule).on)
+    enable();
 }
 
 Policy policy_of(const Config& config) {
   Policy policy;
-  for (const auto& [rule, level] : config.severities) policy.severities[rule] = parse_level(rule, level);
+  for (const auto& [rule, level] : config.severities) set_level(policy, rule, level);
   for (const ConfigOverride& one : config.overrides) {
     SeverityOverride& made = policy.overrides.emplace_back(SeverityOverride{one.target, one.path, {}});
-    for (const auto& [rule, level] : one.severities) made.severities[rule] = parse_level(rule, level);
+    for (const auto& [rule, level] : one.severities) {
+      if (level == kOn)
+        throw UsageError(
+            fmt::format("severity of {}: a rule is on for the whole project: write it in [severity]", rule));
+      made.severities[rule] = severity_of(rule, level);
+    }
   }
   policy.suppressions = config.suppressions;
   check_policy(policy);

@@ -192,12 +192,20 @@ int number_behind(std::string_view text, std::string_view word) {
 
 }  // namespace
 
+std::vector<std::string> linker_names() {
+  std::vector<std::string> names;
+  for (const LinkerTraits& linker : all_linkers())  // a row for each group of versions
+    if (!is_among(linker.word, names)) names.emplace_back(linker.word);
+  return names;
+}
+
 LinkerChoice parse_linker_choice(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const std::span<const LinkerTraits> linkers = all_linkers();
   const auto named = std::find_if(linkers.begin(), linkers.end(), [&](const auto& one) { return one.word == name; });
-  if (named == linkers.end()) throw UsageError("--linker " + std::string(text) + ": expected bfd, gold, lld or mold");
+  if (named == linkers.end())
+    throw UsageError("--linker " + std::string(text) + ": expected " + one_of(linker_names()));
   LinkerChoice choice;
   choice.kind = named->kind;
   if (colon == std::string_view::npos) return choice;

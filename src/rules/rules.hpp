@@ -21,7 +21,7 @@
 
 namespace elfaudit {
 
-/// Throws UsageError when there is no rule of that id; `option` is what names it ("--enable"), or empty.
+/// Throws UsageError when there is no rule of that id; `option` is what names it ("severity"), or empty.
 void require_rule(const std::string& id, const std::string& option);
 
 class LinkNames;

@@ -4,6 +4,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -47,6 +48,10 @@ bool begins_command(std::string_view text) {
 }
 
 }  // namespace
+
+std::string one_of(const std::vector<std::string>& words) {
+  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::istringstream words{std::string(text)};

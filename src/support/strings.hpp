@@ -72,6 +72,9 @@ inline bool fits_path(const std::string& pattern, const std::string& path) {
 /// "a,,b": "a", "" and "b"; of nothing "".
 std::vector<std::string> split_at_commas(std::string_view list);
 
+/// "text, json or sarif", of two words or more.
+std::string one_of(const std::vector<std::string>& words);
+
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_in(std::string_view text);
 

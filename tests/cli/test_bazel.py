@@ -263,7 +263,7 @@ def test_types_are_compared_by_facts_alone(bazel):
     bazel.put("codec.h", "int codec(); int table();", "struct Table {\n#ifdef WIDE\n  long wide;\n#endif\n  int rows;\n};\nint codec(); int table(); int rows(const Table &);")
     bazel.put("tables.cc", "int table", "int rows(const Table &t) { return t.rows; }\nint table")
     bazel.put("codec.cc", FILES["main/codec.cc"], '#define WIDE\n#include "codec.h"\nint codec() { Table t{}; return rows(t) + table(); }\n')
-    failed = bazel("build", "--copt=-g", "--@rules_elfaudit//:check_options=--enable divergent-definition --fail-on warning", "--output_groups=elfaudit", "//:app")
+    failed = bazel("build", "--copt=-g", "--@rules_elfaudit//:check_options=--severity divergent-definition=on --fail-on warning", "--output_groups=elfaudit", "//:app")
     assert failed.code == 1 and re.search(r"Table differs: 'wide' \(long int at offset 0\) is in \S*codec\S*\.o \(codec.h:3\)", failed.out + failed.err), failed.out + failed.err
 
 

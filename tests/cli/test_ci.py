@@ -54,7 +54,7 @@ def test_the_page_says_what_the_action_takes():
 
 
 def test_options_in_snippets_exist(lab):
-    known = {command: lab.audit(command, "--help").out for command in ("check", "diagnose", "link")}
+    known = {command: lab.audit(command, "--help-all").out for command in ("check", "diagnose", "link")}
     for command, words in re.findall(r"elfaudit (check|diagnose|link) ([^\n`]*)", PAGE):
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", words):
             assert f"{option} " in known[command] or f"{option}\n" in known[command], option

@@ -119,7 +119,7 @@ def test_index_has_the_audit_read_facts(package, generator):
 
 
 def test_index_keeps_types_for_the_rule_that_compares_them(package):
-    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t INDEX FAIL_ON note OPTIONS --enable divergent-definition)\n",
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t INDEX FAIL_ON note OPTIONS --severity divergent-definition=on)\n",
             {"a.cpp": "struct S { int x; };\nint f(S* s) { return s->x; }\nint main() {}",
              "b.cpp": "struct S { long x; };\nlong g(S* s) { return s->x; }"})
     result = build(package, "Ninja", "-DCMAKE_CXX_FLAGS=-g")

@@ -454,7 +454,7 @@ def test_the_fakes_would_be_noticed(lab):
 
 def test_every_option_is_in_the_docs(lab):
     page = (SOURCE_DIR / "docs" / "diagnose.md").read_text()
-    options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("diagnose", "--help").out)) - {"--help"}
+    options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("diagnose", "--help-all").out)) - {"--help", "--help-all"}
     assert options == {"--allow-dirty", "--build", "--color", "--diff", "--fix", "--format", "--jobs", "--map-path", "--source-root"} and all(option in page for option in options)
 
 

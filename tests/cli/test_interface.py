@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import SOURCE_DIR, need
 
 COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diagnose", "link", "rules"]
 
@@ -18,19 +18,37 @@ def commands(lab):
     return [command for command in COMMANDS if command.split()[0] in names]
 
 
-def options(lab, command):
-    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", lab.audit(*command.split(), "--help").out, re.M))
+ADVANCED = {
+    "check": {"--ask", "--dump-config", "--enable", "--no-sandbox", "--one-link", "--stats"}, "explain": {"--ask", "--no-sandbox"},
+    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"},
+    **{f"list {what}": {"--no-sandbox"} for what in ("images", "symbols", "members", "needs", "closure")},
+}  # fmt: skip
+
+
+def options(lab, command, help_option="--help"):
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", lab.audit(*command.split(), help_option).out, re.M))
 
 
 def generated(lab, kind, name):
     return lab.write(name, lab.audit("--generate", kind).out)
 
 
-def test_every_command_helps(lab):
+@pytest.mark.parametrize("help_option", ["--help", "--help-all"])
+def test_every_command_helps(lab, help_option):
     for command in commands(lab):
-        out = lab.audit(*command.split(), "--help").out
+        out = lab.audit(*command.split(), help_option).out
         assert f"\n\nUsage: elfaudit {command} [OPTION]..." in out and re.search(r"\nExamples?:\n  elfaudit " + command, out), command
         assert [line for line in out.splitlines() if len(line) > 80] == [], command
+
+
+def test_help_all_adds_the_options_that_few_need(lab):
+    for command in commands(lab):
+        short, whole = (lab.audit(*command.split(), option).out for option in ("--help", "--help-all"))
+        assert options(lab, command, "--help-all") - options(lab, command) == ADVANCED.get(command, set()), command
+        hint = f"\n`elfaudit {command} --help-all` shows more options.\n"
+        assert short.endswith(hint) == (command in ADVANCED) and hint not in whole and ("\nAdvanced options:\n" in whole) == (command in ADVANCED), command
+    assert options(lab, "", "--help-all") - options(lab, "") == {"--generate"}
+    assert "unknown option --stat; did you mean '--stats'?" in lab.audit("check", "--stat", "a.o").err
 
 
 def test_help_prints_the_defaults_in_force(lab):
@@ -59,8 +77,11 @@ def test_man_page(lab):
     page = generated(lab, "man", "elfaudit.1")
     assert lab.sh(f"groff -man -ww -z -Tutf8 {page}").err == ""
     text = re.sub(".\b", "", lab.sh(f"groff -man -Tascii -P-c {page}").out)  # bold is a letter over itself
+    commands_text, advanced_text = text.split("\nADVANCED OPTIONS\n")
     for command in commands(lab):
-        assert all(option in text for option in options(lab, command)), command
+        assert all(option in commands_text for option in options(lab, command)), command
+        for option in ADVANCED.get(command, ()):
+            assert not re.search(rf"^ +{option}( [A-Z]+)?$", commands_text, re.M) and re.search(rf"^ +{option}( [A-Z]+)?$", advanced_text, re.M), option
     assert "duplicate-definition" in text and "elfaudit check -- g++ -shared" in text
 
 
@@ -96,7 +117,9 @@ def test_bash_completion(lab, complete):
     assert complete("elfaudit check --color=al") == ["always"]
     assert complete("elfaudit check --format sa") == ["sarif"]
     assert complete("elfaudit list images --format=") == ["text", "json", "jsonl"]
+    assert complete("elfaudit check --linker ") == ["bfd", "gold", "lld", "mold"]
     assert complete("elfaudit check --severity needed-u") == ["needed-unused="]
+    assert complete("elfaudit help di") == ["diagnose"] and "help" not in complete("elfaudit help ")
     assert complete("elfaudit rules python-a") == ["python-abi"]
     # File names are bash's own business, and so is another program's command line.
     assert complete("elfaudit check a") == [] and complete("elfaudit check -- g++ --co") == []
@@ -117,6 +140,27 @@ def test_completion_offers_the_targets_of_a_build(lab, complete):
 def test_bash_completion_knows_every_option(lab, complete):
     for command in commands(lab):
         assert options(lab, command) <= set(complete(f"elfaudit {command} --")), command
+
+
+def test_help_and_docs_name_every_value(lab, complete):
+    """Of each option that has a list of values, which the completion offers."""
+    found = set()
+    for command in commands(lab):
+        text = lab.audit(*command.split(), "--help").out
+        docs = "".join((SOURCE_DIR / "docs" / f"{page}.md").read_text() for page in ("check", "list", "diagnose"))
+        for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+) [A-Z]", text, re.M):
+            values = [value for value in complete(f"elfaudit {command} {option} ") if not value.endswith("=")]
+            if not values:
+                continue
+            found.add(option)
+            help_text = re.search(rf"^  .*{option} .*\n(?: {{10,}}.*\n)*", text, re.M)[0]
+            rows = "".join(re.findall(rf"^\| `{option}[ `].*", docs, re.M))
+            for place, pattern in ((help_text, r"\b{}\b"), (rows, "`[^`]*{}`")):
+                assert [value for value in values if not re.search(pattern.format(value), place)] == [], (command, option)
+    assert found == {"--color", "--fail-on", "--format", "--linker"}
+    assert "RULE=error|warning|note|on|off" in re.sub(r"\s+", "", lab.audit("check", "--help").out)
+    names = re.search(r"^\| its name for `--linker` and in JSON \|(.*)", (SOURCE_DIR / "docs/verdict.md").read_text(), re.M)[1]
+    assert set(re.findall(r"\w+", names)) == set(complete("elfaudit check --linker "))
 
 
 def test_bash_completion_passes_shellcheck(lab):

@@ -203,7 +203,7 @@ def link_code(lab, *words):
     return lab._run([os.environ["ELFAUDIT"], "link", "--", *words]).code
 
 
-@pytest.mark.parametrize("words", [[], ["a.o"], ["--"], ["--format", "xml", "--", "true"], ["--enable", "no-rule", "--", "true"], ["--linker", "nold", "--", "true"]])
+@pytest.mark.parametrize("words", [[], ["a.o"], ["--"], ["--format", "xml", "--", "true"], ["--enable", "no-rule", "--", "true"], ["--severity", "needed-unused=fatal", "--", "true"], ["--linker", "nold", "--", "true"]])
 def test_usage_errors_run_nothing(lab, words):
     result = lab.audit("link", *words)
     assert result.code == 2 and result.err != "", result
@@ -313,5 +313,5 @@ def test_ldshared(lab):
 
 def test_every_option_is_in_the_docs(lab):
     pages = (SOURCE_DIR / "docs" / "link.md").read_text()
-    options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("link", "--help").out)) - {"--help"}
+    options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("link", "--help-all").out)) - {"--help", "--help-all"}
     assert len(options) > 4 and [option for option in sorted(options) if option not in pages] == []

@@ -197,7 +197,7 @@ def test_device_code_whose_link_is_not_judged_is_named(lab):
 def test_every_option_is_in_the_docs(lab):
     page = (SOURCE_DIR / "docs" / "list.md").read_text()
     for what in ("images", "symbols", "members", "needs"):
-        options = {word.rstrip(",") for word in lab.audit("list", what, "--help").out.split() if word.startswith("--")} - {"--help"}
+        options = {word.rstrip(",") for word in lab.audit("list", what, "--help-all").out.split() if word.startswith("--")} - {"--help", "--help-all"}
         options = {option for word in options for option in word.split(",") if option.startswith("--")}
         assert options and [option for option in sorted(options) if option not in page] == []
 

@@ -66,7 +66,10 @@ def test_a_suppression_on_the_command_line(twice):
     ("[[suppress]]\nsymbl = 'x'\nreason = 'x'\n", ":2: unknown key 'symbl'; did you mean 'symbol'?"),
     ("[[suppress]]\nrule = 'unreadable-input'\nreason = 'x'\n", "an unreadable input can't be suppressed"),
     ("[severity]\nno-such-rule = 'off'\n", "severity: unknown rule 'no-such-rule'"),
-    ("[severity]\nduplicate-definition = 'fatal'\n", "unknown level 'fatal': expected off, note, warning or error"),
+    ("[severity]\nduplicate-definition = 'fatal'\n", "unknown level 'fatal': expected error, warning, note, on or off"),
+    ("[severity]\nduplicate-definition = ['on', 'fatal']\n", "unknown level 'fatal'"),
+    ("enable = ['no-such-rule']\n", "severity: unknown rule 'no-such-rule'"),
+    ("[[override]]\npath = 'x'\nseverity = { header-definition = 'on' }\n", "a rule is on for the whole project: write it in [severity]"),
     ("[severity]\nunreadable-input = 'off'\n", "an unread input never passes"),
     ("= 1\n", ".elfaudit.toml:1: "),
 ])
@@ -87,6 +90,58 @@ def test_severities(twice):
     assert configured(twice, 'fail-on = "warning"\n[severity]\nduplicate-definition = "warning"\n').code == 1
     result = configured(twice, '[severity]\nduplicate-definition = "off"\n')
     assert result.code == 0 and result.out.startswith("clean"), result
+
+
+@pytest.mark.parametrize("options, file, severity", [
+    ([], "", None),
+    (["--severity", "header-definition=on"], "", "warning"),
+    (["--enable", "header-definition"], "", "warning"),
+    ([], "[severity]\nheader-definition = 'on'", "warning"),
+    ([], "enable = ['header-definition']", "warning"),
+    # A severity runs the rule too, and goes with "on" in any order.
+    (["--severity", "header-definition=error"], "", "error"),
+    ([], "[severity]\nheader-definition = 'note'", "note"),
+    (["--severity", "header-definition=note", "--severity", "header-definition=on"], "", "note"),
+    ([], "[severity]\nheader-definition = ['on', 'error']", "error"),
+    # The command line goes before the file, and the last level counts.
+    (["--severity", "header-definition=on"], "[severity]\nheader-definition = 'off'", "warning"),
+    (["--enable", "header-definition"], "[severity]\nheader-definition = 'off'", "warning"),
+    (["--severity", "header-definition=on"], "[severity]\nheader-definition = 'note'", "note"),
+    (["--severity", "header-definition=off"], "[severity]\nheader-definition = 'on'", None),
+    (["--severity", "header-definition=on", "--severity", "header-definition=off"], "", None),
+    (["--severity", "header-definition=off", "--severity", "header-definition=on"], "", "warning"),
+    ([], "enable = ['header-definition']\n[severity]\nheader-definition = 'off'", None),
+    ([], "extends = 'base.toml'\n[severity]\nheader-definition = 'off'", None),
+    # A part of the project keeps its own severity, and runs nothing.
+    (["--severity", "header-definition=on"], "[[override]]\npath = 'inc/*'\nseverity = { header-definition = 'note' }", "note"),
+    (["--severity", "header-definition=error"], "[[override]]\npath = 'inc/*'\nseverity = { header-definition = 'note' }", "error"),
+    ([], "[[override]]\npath = 'inc/*'\nseverity = { header-definition = 'note' }", None),
+])  # fmt: skip
+def test_a_level_runs_a_rule_that_is_off_by_default(twice, options, file, severity):
+    twice.write("base.toml", "enable = ['header-definition']\n")
+    twice.write(".elfaudit.toml", file + "\n")
+    findings = twice.audit("check", "--format", "json", *options, "a.o").json()["findings"]
+    assert [finding["severity"] for finding in findings if finding["rule"] == "header-definition"] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize("levels, severity", [(["warning"], None), (["on"], "note"), (["on", "warning"], "warning"), (["warning", "on"], "warning"), (["on", "off"], None)])
+def test_only_on_compares_types(lab, levels, severity):
+    lab.cc("a.o", "struct S { int x; }; int f(S *s) { return s->x; }", "g++ -g")
+    lab.cc("b.o", "struct S { long x; }; long g(S *s) { return s->x; }", "g++ -g")
+    options = [word for level in levels for word in ("--severity", f"divergent-definition={level}")]
+    findings = lab.audit("check", "--format", "json", *options, "a.o", "b.o").json()["findings"]
+    assert [finding["severity"] for finding in findings] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize("level, says", [
+    ("header-definition", "--severity header-definition: expected RULE=LEVEL"),
+    ("header-definition=fatal", "severity of header-definition: unknown level 'fatal': expected error, warning, note, on or off"),
+    ("header-definition=", "unknown level ''"), ("header-definition=On", "unknown level 'On'"),
+    ("=on", "unknown rule ''"), ("unreadable-input=off", "an unread input never passes"),
+])  # fmt: skip
+def test_a_wrong_level_is_a_usage_error(twice, level, says):
+    result = twice.audit("check", "--severity", level, "a.o")
+    assert result.code == 2 and says in result.err and result.out == "", result
 
 
 def test_the_command_line_goes_before_the_file(twice):
@@ -131,13 +186,16 @@ def test_an_archive_left_out_makes_nothing_undefined(lab, linker, flags):
 
 def test_dump_config_has_the_defaults(twice):
     dumped = twice.audit("check", "--no-config", "--dump-config").out
-    assert '# fail-on = "error"  #' in dumped and '# color = "auto"  #' in dumped and "# enable = []  #" in dumped
+    assert '# fail-on = "error"  #' in dumped and '# color = "auto"  #' in dumped and "# never-read = []  #" in dumped
+    assert "enable" not in dumped
 
 
 def test_dump_config_is_a_config(twice):
     twice.write(".elfaudit.toml", 'fail-on = "note"\n[[suppress]]\nsymbol = "a\\"b"\nreason = "r"\n')
-    dumped = twice.audit("check", "--dump-config", "--enable", "header-definition").out
-    assert 'fail-on = "note"' in dumped and 'enable = ["header-definition"]' in dumped, dumped
+    levels = ["--severity", "header-definition=on", "--severity", "divergent-definition=on", "--severity", "divergent-definition=note", "--severity", "needed-unused=off"]
+    dumped = twice.audit("check", "--dump-config", *levels).out
+    assert 'fail-on = "note"' in dumped, dumped
+    assert '[severity]\ndivergent-definition = ["on", "note"]\nheader-definition = "on"\nneeded-unused = "off"\n' in dumped, dumped
     twice.write(".elfaudit.toml", dumped)
     again = twice.audit("check", "--dump-config").out
     strip = lambda text: [line for line in text.splitlines() if not line.startswith(("# from", "[[suppress]]"))]

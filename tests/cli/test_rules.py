@@ -60,7 +60,8 @@ def test_unknown_rules_say_which_was_meant(lab):
     assert result.code == 2 and result.err == "elfaudit: unknown rule 'duplicate-definitoin'; did you mean 'duplicate-definition'?\n"
     assert "`elfaudit rules` lists the rules" in lab.audit("rules", "xyz").err
     lab.cc("a.o", "int a;")
-    assert "did you mean 'header-definition'?" in lab.audit("check", "--enable", "header-defintion", "a.o").err
+    for option in (["--enable", "header-defintion"], ["--severity", "header-defintion=on"]):
+        assert "did you mean 'header-definition'?" in lab.audit("check", *option, "a.o").err
     assert "did you mean 'needed-unused'?" in lab.audit("check", "--severity", "need-unused=off", "a.o").err
 
 

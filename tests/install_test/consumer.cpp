@@ -16,13 +16,14 @@
 
 static_assert(ELFAUDIT_VERSION_MAJOR == 0 && ELFAUDIT_VERSION_MINOR == 1);
 
-static elfaudit::Audit audit(const std::string& kind, const std::vector<std::string>& words) {
-  if (kind == "--") return elfaudit::audit(elfaudit::job_from_command(words));
+static elfaudit::Audit audit(const std::string& kind, const std::vector<std::string>& words,
+                             const elfaudit::AuditOptions& options) {
+  if (kind == "--") return elfaudit::audit(elfaudit::job_from_command(words), options);
   if (kind == "-p") {
     const std::vector<std::string> targets(words.begin() + 1, words.end());
-    return elfaudit::audit_links(elfaudit::jobs_of(elfaudit::plan_of_build(words.at(0), targets)), {});
+    return elfaudit::audit_links(elfaudit::jobs_of(elfaudit::plan_of_build(words.at(0), targets)), options);
   }
-  return elfaudit::audit(elfaudit::job_from_files(words));
+  return elfaudit::audit(elfaudit::job_from_files(words), options);
 }
 
 int main(int count, char** values) {
@@ -30,10 +31,12 @@ int main(int count, char** values) {
   const std::string kind = words.empty() ? "" : words.front();
   if (kind == "--" || kind == "-p") words.erase(words.begin());
   try {
-    elfaudit::Audit result = audit(kind, words);
     elfaudit::Policy policy;
     if (const std::string config = elfaudit::find_config("."); !config.empty())
       policy = elfaudit::policy_of(elfaudit::read_config(config));
+    elfaudit::AuditOptions options;
+    options.enable = policy.enable;
+    elfaudit::Audit result = audit(kind, words, options);
     elfaudit::apply_policy(policy, result);
     elfaudit::group_by_cause(result.findings);
     for (const elfaudit::Finding& finding : result.findings)

@@ -35,7 +35,7 @@ def test_two_cannot_share_standard_output(lab):
 
 def test_unknown_format_names_the_known_ones(lab):
     result = lab.audit("check", "--format", "xml", "a.o")
-    assert result.code == 2 and ", ".join(FORMATS) in result.err
+    assert result.code == 2 and all(name in result.err for name in FORMATS)
 
 
 def test_a_clean_audit_in_every_format(lab):

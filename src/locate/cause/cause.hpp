@@ -1,7 +1,10 @@
 // What made a symbol a definition in more than one object, or left it without one: by the sources (cause.cpp,
-// reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp). Each cause has its fixes.
+// reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp), or by the words of a message alone
+// (message_cause.cpp). Each cause has its fixes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,16 +32,65 @@ void explain_vtables(std::vector<Finding>& findings);
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
                         bool preprocess);
 
-/// What a symbol's name alone tells of who would define it: the runtime libraries of compilers, libc's parts, CUDA.
-struct NameAdvice {
+// --- What words alone say: the name of a symbol (name_cause.cpp), a message of a tool (message_cause.cpp).
+
+/// Why, and what to write.
+struct Advice {
   std::string cause;
   std::string fix;
   std::string option{};  ///< "-lm": the option that names the library, where one does
   bool of_cxx_runtime = false;
 };
 
-/// `name`: mangled, or as a linker prints it, with or without a version. Nothing: the name tells nothing.
-std::optional<NameAdvice> advice_on_name(std::string_view name);
+/// Who would define a symbol: the runtime libraries of compilers, libc's parts, CUDA. `name`: mangled, or as a linker
+/// prints it, with or without a version. Nothing: the name tells nothing.
+std::optional<Advice> advice_on_name(std::string_view name);
+
+/// `library` lacks a symbol version that `by` needs. Empty: not known.
+Advice on_unmet_version(std::string_view version, std::string_view library, std::string_view by);
+
+/// A loader finds `symbol`, which `module` needs, in nothing that is loaded. `version`: that it asks for; empty: none.
+Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::string_view version);
+
+/// A loader for musl says so of a name.
+const Advice& on_musl();
+
+/// A loader finds the library in no folder.
+Advice on_missing_library(std::string_view library);
+
+/// Python finds no function of that name ("PyInit_x") in a module.
+Advice on_missing_init(std::string_view init);
+
+/// Messages of loaders that a phrase is all of.
+struct PhraseAdvice {
+  Advice advice;
+  std::size_t at = 0;    ///< where the phrase is in the text
+  bool of_file = false;  ///< the message names a file before it
+};
+std::optional<PhraseAdvice> on_phrase(std::string_view text);
+
+/// What linkers and other tools say.
+enum class Message : std::uint8_t {
+  DiscardedSection,
+  RelocationOverflow,
+  TlsMismatch,
+  AbsoluteSymbol,      ///< lld, of a thread-local one that is declared without
+  VersionOfNothing,    ///< a version script names what no input defines
+  VersionWithoutNode,  ///< .symver names a version that no script has
+  SymverUnderLto,      ///< the assembler, of link-time optimisation
+  OtherMachine,
+  NotAnObject,
+  ModuleUndefined,  ///< the kernel's modpost
+  ModuleTwice,
+  ProtobufTwice,
+  OdrViolation,  ///< AddressSanitizer
+  WheelTooNew,   ///< auditwheel
+};
+
+struct MessageNames {
+  std::string symbol, input, name;
+};
+Advice on_message(Message what, const MessageNames& names);
 
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);

@@ -84,12 +84,12 @@ bool is_in_libm(std::string_view name) {
   return false;
 }
 
-NameAdvice of_library(std::string_view what, std::string_view option) {
+Advice of_library(std::string_view what, std::string_view option) {
   return {fmt::format("it is a function of {}, which is not linked", what),
           fmt::format("add {} to the link, after the objects that need it", option), std::string(option)};
 }
 
-std::optional<NameAdvice> of_libc_part(std::string_view name) {
+std::optional<Advice> of_libc_part(std::string_view name) {
   if (name.starts_with("__atomic_"))
     return of_library("libatomic (this machine has no instruction for it)", "-latomic");
   if (starts_with_any(name, {"pthread_", "__pthread_"}) ||
@@ -108,45 +108,44 @@ std::optional<NameAdvice> of_libc_part(std::string_view name) {
 }
 
 /// Who compiled it and who links it are of different ages or kinds.
-std::optional<NameAdvice> of_another_system(std::string_view name, std::string_view version, std::string_view plain) {
+std::optional<Advice> of_another_system(std::string_view name, std::string_view version, std::string_view plain) {
   if (name.starts_with("__isoc23_"))
-    return NameAdvice{"it was compiled with the headers of glibc 2.38 or later and is linked with an older glibc",
-                      "compile it with the headers of the glibc that it is linked with: no -I/usr/include in a cross "
-                      "compile, and no prebuilt object of a newer system"};
+    return Advice{"it was compiled with the headers of glibc 2.38 or later and is linked with an older glibc",
+                  "compile it with the headers of the glibc that it is linked with: no -I/usr/include in a cross "
+                  "compile, and no prebuilt object of a newer system"};
   if (starts_with_any(version, {"GLIBCXX_", "CXXABI_"}) || plain.starts_with("std::__throw_bad_array_new_length"))
-    return NameAdvice{"it was compiled by a newer GCC, or with its headers, than the libstdc++ of this link is of",
-                      "link with the libstdc++ of the compiler that made it: one compiler for both (clang: "
-                      "--gcc-install-dir or --gcc-toolchain)"};
+    return Advice{"it was compiled by a newer GCC, or with its headers, than the libstdc++ of this link is of",
+                  "link with the libstdc++ of the compiler that made it: one compiler for both (clang: "
+                  "--gcc-install-dir or --gcc-toolchain)"};
   if (version.starts_with("GLIBC_"))
-    return NameAdvice{fmt::format("it was linked with a glibc that has {}, and this link takes an older one", version),
-                      "build it on the oldest system that is to run it, or link on a newer one"};
+    return Advice{fmt::format("it was linked with a glibc that has {}, and this link takes an older one", version),
+                  "build it on the oldest system that is to run it, or link on a newer one"};
   if (!version.empty())
-    return NameAdvice{
-        fmt::format("it was linked with a library that defines it as version {}; the library of that "
-                    "name that is found here is another one",
-                    version),
-        fmt::format("put the folder of the library that has version {} first on the search path", version)};
+    return Advice{fmt::format("it was linked with a library that defines it as version {}; the library of that "
+                              "name that is found here is another one",
+                              version),
+                  fmt::format("put the folder of the library that has version {} first on the search path", version)};
   return std::nullopt;
 }
 
-std::optional<NameAdvice> of_cuda(std::string_view name) {
+std::optional<Advice> of_cuda(std::string_view name) {
   if (name.starts_with("__cudaRegisterLinkedBinary"))
-    return NameAdvice{"it was compiled as relocatable device code (-rdc=true), and no device link was made of it",
-                      "make a device link of all such objects and archives and link its object too (nvcc -dlink; or "
-                      "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
+    return Advice{"it was compiled as relocatable device code (-rdc=true), and no device link was made of it",
+                  "make a device link of all such objects and archives and link its object too (nvcc -dlink; or "
+                  "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
   if (name.starts_with("__fatbinwrap_") && name.find("cuda_device_runtime") != name.npos)
-    return NameAdvice{"the device link took libcudadevrt.a, and the host's link does not",
-                      "add -lcudadevrt to the host's link", "-lcudadevrt"};
+    return Advice{"the device link took libcudadevrt.a, and the host's link does not",
+                  "add -lcudadevrt to the host's link", "-lcudadevrt"};
   if (name.starts_with("__fatbinwrap_"))
-    return NameAdvice{"the device link took an object that the host's link does not",
-                      "name the same objects and archives in both links"};
+    return Advice{"the device link took an object that the host's link does not",
+                  "name the same objects and archives in both links"};
   if (starts_with_any(name,
                       {"__cudaRegister", "__cudaUnregister", "__cudaPushCall", "__cudaPopCall", "__cudaInitModule"}))
-    return NameAdvice{"it is a function of the CUDA runtime, which is not linked, or is older than nvcc",
-                      "add -lcudart of nvcc's own toolkit to the link, after the objects", "-lcudart"};
+    return Advice{"it is a function of the CUDA runtime, which is not linked, or is older than nvcc",
+                  "add -lcudart of nvcc's own toolkit to the link, after the objects", "-lcudart"};
   if (starts_with_any(name, {"nvshmemi_", "nvshmemx_", "nvshmem_"}))
-    return NameAdvice{"it is a name of NVSHMEM",
-                      "add -lnvshmem_device to the device link (nvcc -dlink) too, and -lnvshmem_host to the host's"};
+    return Advice{"it is a name of NVSHMEM",
+                  "add -lnvshmem_device to the device link (nvcc -dlink) too, and -lnvshmem_host to the host's"};
   for (const Prefixed& library : kPrefixed)
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
@@ -154,13 +153,74 @@ std::optional<NameAdvice> of_cuda(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<NameAdvice> of_cxx(std::string_view name, std::string_view plain) {
+/// HIP's code objects and the handles to them: of code compiled with -fgpu-rdc, made by the device link.
+std::optional<Advice> of_hip(std::string_view name) {
+  if (!starts_with_any(name, {"__hip_fatbin", "__hip_gpubin_handle", "__hip_module_ctor"})) return std::nullopt;
+  return Advice{"it was compiled as relocatable device code (-fgpu-rdc), and no device link was made of it",
+                "link by hipcc or clang++ with -fgpu-rdc --hip-link"};
+}
+
+/// What the linker makes itself, and what others bring.
+std::optional<Advice> of_others(std::string_view name) {
+  for (const std::string_view start : {"__start_", "__stop_"})
+    if (name.starts_with(start))
+      return Advice{fmt::format("the linker defines it where the link has a section {0}: no input has that section, or "
+                                "--gc-sections removed it",
+                                name.substr(start.size())),
+                    fmt::format("keep the section: __attribute__((used, retain)) on what is in {0}, or "
+                                "-Wl,-z,nostart-stop-gc; if no input has it, link the object that does",
+                                name.substr(start.size()))};
+  if (name.starts_with("__") && name.ends_with("_chk"))
+    return Advice{"it was compiled with _FORTIFY_SOURCE for glibc, and the libc of this link has no such function",
+                  "compile it with -U_FORTIFY_SOURCE, or take its build for the libc that is linked (musl)"};
+  const bool of_python = name.starts_with("_Py") || (name.starts_with("Py") && name.size() > 2 &&
+                                                     (is_upper(name[2]) || name.find('_') != name.npos));
+  if (of_python)
+    return Advice{"it is of Python's C API, which an extension module takes from the interpreter that imports it",
+                  "link an extension without -Wl,-z,defs (-Wl,--no-undefined); a program that embeds Python links with "
+                  "`python3-config --embed --ldflags`"};
+  return std::nullopt;
+}
+
+/// "gfx.core" of "_ZNKW3gfxW4core6Widget4drawEv", "m" of "_ZGIW1m" and "f@m()": C++20 names attached to a module
+/// (Itanium C++ ABI, <module-name>).
+std::string module_of(std::string_view name) {
+  std::string module;
+  if (!name.starts_with("_Z")) {
+    constexpr std::string_view kInitializer = "initializer for module ";
+    if (name.starts_with(kInitializer)) return std::string(name.substr(kInitializer.size()));
+    const std::size_t at = name.find('@');
+    const std::size_t end = name.find_first_of("(:", std::min(at, name.size()));
+    return end == name.npos ? module : std::string(name.substr(at + 1, end - at - 1));
+  }
+  for (std::size_t at = name.find('W'); at != name.npos && at + 1 < name.size(); at = name.find('W', at + 1)) {
+    std::size_t digits = at + (name[at + 1] == 'P' ? 2 : 1);
+    std::size_t size = 0;
+    for (; digits < name.size() && is_ascii_digit(name[digits]) && size < name.size(); ++digits)
+      size = 10 * size + static_cast<std::size_t>(name[digits] - '0');
+    if (size == 0 || size > name.size() - digits) continue;
+    module += (module.empty() ? "" : ".") + std::string(name.substr(digits, size));
+    at = digits + size - 1;
+    if (at + 1 >= name.size() || name[at + 1] != 'W') break;
+  }
+  return module;
+}
+
+std::optional<Advice> of_module(std::string_view name) {
+  const std::string module = module_of(name);
+  if (module.empty()) return std::nullopt;
+  return Advice{
+      fmt::format("it belongs to the module {}, and no linked file has that module's code", module),
+      fmt::format("link the object that the interface unit of the module (export module {};) is compiled to", module)};
+}
+
+std::optional<Advice> of_cxx(std::string_view name, std::string_view plain) {
   if (plain.starts_with("std::filesystem::"))
-    return NameAdvice{"GCC 8 has std::filesystem in a library of its own",
-                      "add -lstdc++fs after the objects, or use GCC 9", "-lstdc++fs"};
+    return Advice{"GCC 8 has std::filesystem in a library of its own", "add -lstdc++fs after the objects, or use GCC 9",
+                  "-lstdc++fs"};
   if (plain.find("std::__1::") != plain.npos)
-    return NameAdvice{"it is of libc++ (std::__1), and what would define it is of libstdc++ or is not linked",
-                      "build both with the same -stdlib, and link by clang++ with it"};
+    return Advice{"it is of libc++ (std::__1), and what would define it is of libstdc++ or is not linked",
+                  "build both with the same -stdlib, and link by clang++ with it"};
   // Typeinfos of fundamental types and pointers to them are libstdc++'s: _ZTIi, _ZTIPKc.
   const bool fundamental = name.starts_with("_ZTI") && name.size() <= 7 && name.back() >= 'a' && name.back() <= 'z' &&
                            name.find_first_of("0123456789") == name.npos;
@@ -170,54 +230,60 @@ std::optional<NameAdvice> of_cxx(std::string_view name, std::string_view plain) 
       starts_with_any(plain, {"operator new", "operator delete", "std::", "vtable for std::", "vtable for __cxxabiv1::",
                               "typeinfo for std::", "__cxxabiv1::"});
   if (!runtime || name == "__cxa_atexit" || name == "__cxa_finalize") return std::nullopt;
-  NameAdvice advice{"it is of the C++ runtime, which is not linked, or is named before what needs it",
-                    "link with the C++ compiler (g++, clang++), or add -lstdc++ behind all that need it",
-                    {},
-                    true};
+  Advice advice{"it is of the C++ runtime, which is not linked, or is named before what needs it",
+                "link with the C++ compiler (g++, clang++), or add -lstdc++ behind all that need it",
+                {},
+                true};
   if (plain.starts_with("vtable for __cxxabiv1::"))
     advice.fix += "; where there is no C++ runtime (a kernel): compile with -fno-rtti";
   return advice;
 }
 
 /// What kind of thing is missing, where nothing says who would define it.
-std::optional<NameAdvice> of_kind(std::string_view name, std::string_view plain) {
+std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
   if (name == "main")
-    return NameAdvice{"the link makes a program, and no object in it has a main",
-                      "add the object with main; to make a shared library, link with -shared; to compile only, use -c"};
+    return Advice{"the link makes a program, and no object in it has a main",
+                  "add the object with main; to make a shared library, link with -shared; to compile only, use -c"};
   if (starts_with_any(name, {"__stack_chk_fail", "__stack_chk_guard"}))
-    return NameAdvice{"the stack protector needs it, and libc, which has it, is not linked (-nostdlib)",
-                      "compile with -fno-stack-protector, or define it"};
+    return Advice{"the stack protector needs it, and libc, which has it, is not linked (-nostdlib)",
+                  "compile with -fno-stack-protector, or define it"};
   for (const std::string_view kind : {"vtable for ", "VTT for "}) {
     if (!plain.starts_with(kind)) continue;
-    return NameAdvice{fmt::format("the vtable is where the first virtual function of {} is that is neither inline nor "
-                                  "pure, and no input defines that function",
-                                  plain.substr(kind.size())),
-                      "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
-                      "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
-                      "class, not only a member of it"};
+    return Advice{fmt::format("the vtable is where the first virtual function of {} is that is neither inline nor "
+                              "pure, and no input defines that function",
+                              plain.substr(kind.size())),
+                  "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
+                  "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
+                  "class, not only a member of it"};
   }
   if (plain.starts_with("typeinfo for "))
-    return NameAdvice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
-                                  plain.substr(13)),
-                      "compile both with RTTI or both without (or with -fno-sanitize=vptr), and link that file"};
+    return Advice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
+                              plain.substr(13)),
+                  "compile both with RTTI or both without (or with -fno-sanitize=vptr), and link that file"};
   const std::size_t parameters = plain.find('(');
   if (plain.find("::") != plain.npos && parameters == plain.npos && plain.find(' ') == plain.npos)
-    return NameAdvice{
+    return Advice{
         "it is a static data member or a variable of a namespace that is declared, and what is linked does "
         "not define it (a static constexpr member is a definition only since C++17)",
         "define it in one source file, or declare it inline (C++17), or link the file that defines it"};
   if (parameters != plain.npos && plain.find('<') < parameters && plain.find("operator<") == plain.npos &&
       plain.find("__cxx11") == plain.npos)
-    return NameAdvice{
-        "it is of a template, and no linked file has this instantiation",
-        "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
-        "in its header; a full specialisation begins with template<>"};
+    return Advice{"it is of a template, and no linked file has this instantiation for others to use",
+                  "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
+                  "in its header; a full specialisation begins with template<>; of a kernel, compile with -rdc=true or "
+                  "-static-global-template-stub=false (nvcc 13 keeps its host function to the file), or launch it "
+                  "where it is defined"};
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<NameAdvice> advice_on_name(std::string_view whole) {
+std::optional<Advice> advice_on_name(std::string_view whole) {
+  const bool is_demangled = demangle(whole) == whole;
+  const bool may_be_of_module =
+      whole.find('@') != whole.npos || whole.find("W") != whole.npos || whole.find("module ") != whole.npos;
+  if (is_demangled && may_be_of_module)
+    if (auto advice = of_module(whole)) return advice;
   const std::size_t at = whole.find('@', 1);
   const std::string_view name = whole.substr(0, at);
   std::string_view version = at == whole.npos ? std::string_view() : whole.substr(at);
@@ -225,11 +291,13 @@ std::optional<NameAdvice> advice_on_name(std::string_view whole) {
   const std::string plain = demangle(name);
   for (const Instrumented& row : kInstrumented)
     if (name.starts_with(row.start))
-      return NameAdvice{fmt::format("it was compiled with {}, and the link is made without", row.option),
-                        fmt::format("add {} to the link too", row.option), std::string(row.option)};
+      return Advice{fmt::format("it was compiled with {}, and the link is made without", row.option),
+                    fmt::format("add {} to the link too", row.option), std::string(row.option)};
   if (auto advice = of_another_system(name, version, plain)) return advice;
   if (auto advice = of_libc_part(name)) return advice;
   if (auto advice = of_cuda(name)) return advice;
+  if (auto advice = of_hip(name)) return advice;
+  if (auto advice = of_others(name)) return advice;
   if (auto advice = of_cxx(name, plain)) return advice;
   return of_kind(name, plain);
 }
@@ -239,7 +307,7 @@ void explain_undefined(Finding& finding) {
   const bool is_open = kind.empty() || kind == "no-provider" || kind == "other-version";
   // Who has the very name on the line, or one like it, knows better.
   if (!is_open && kind != "library-not-linked") return;
-  const std::optional<NameAdvice> advice = advice_on_name(finding.symbol);
+  const std::optional<Advice> advice = advice_on_name(finding.symbol);
   if (!advice && kind == "no-provider" && finding.fixes.empty())
     finding.fixes = {{"define it, or add the object or library that does to the link", {}, {}}};
   if (!advice) return;

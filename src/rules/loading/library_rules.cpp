@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "load/load_closure.hpp"
+#include "locate/cause/cause.hpp"
 #include "rules/loading/loaded.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -204,20 +205,13 @@ class VersionCheck {
       finding.notes.push_back(unmet.weak ? "the need is weak: the loader continues"
                                          : "it defines no versions at all: the loader prints that and continues");
     }
-    suggest(finding, unmet, asker, library);
+    suggest(finding, unmet, asker);
     return finding;
   }
 
-  static void suggest(Finding& finding, const Unmet& unmet, const std::string& asker, const std::string& library) {
+  static void suggest(Finding& finding, const Unmet& unmet, const std::string& asker) {
     const std::string& newest = *unmet.versions.rbegin();
-    if (newest.starts_with("GLIBC_"))
-      finding.fixes.push_back(
-          {fmt::format("build {} on a system whose glibc is not newer than the one it runs on, or "
-                       "run it where glibc is {} or later",
-                       asker, newest.substr(6))});
-    else
-      finding.fixes.push_back({fmt::format("let {} find a {} that defines {}, by -rpath or LD_LIBRARY_PATH, before {}",
-                                           asker, unmet.file, newest, library)});
+    finding.fixes.push_back({on_unmet_version(newest, unmet.file, asker).fix});
   }
 
   const Evidence& evidence_;

@@ -1,0 +1,335 @@
+// What the messages of tools mean, where nothing but their words is known: what loaders, linkers, packagers and run-time
+// checks say. Rules about the same matter take their words from here.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "locate/cause/cause.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
+
+namespace elfaudit {
+
+// --- Symbol versions that a library lacks.
+
+namespace {
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Versions of glibc that are no number. GLIBC_ABI_*: marks that a linker writes for what a loader must know
+/// (glibc's manual, "Dynamic Linker"); GLIBC_PRIVATE: what the parts of one release share.
+Advice on_glibc_mark(std::string_view version, const std::string& who) {
+  if (version == "GLIBC_ABI_DT_RELR")
+    return {
+        fmt::format("{} was linked with -z pack-relative-relocs, which glibc can load from 2.36 on; the one here is "
+                    "older",
+                    who),
+        "link it with -Wl,-z,nopack-relative-relocs, or run it on a system with glibc 2.36 or later"};
+  if (version == "GLIBC_PRIVATE")
+    return {
+        fmt::format("{} and the library are of two releases of glibc, whose parts fit each other only", who),
+        "take libc, libpthread, ld.so and their like from one release: none from a folder in LD_LIBRARY_PATH or rpath"};
+  return {fmt::format("{} needs what a later glibc's loader knows ({})", who, version),
+          "run it on a system with a later glibc"};
+}
+
+}  // namespace
+
+Advice on_unmet_version(std::string_view version, std::string_view library, std::string_view by) {
+  const std::string who(by.empty() ? "the file" : base_name(by));
+  const std::string of(library.empty() ? "library" : base_name(library));
+  if (version.starts_with("GLIBC_") && (version.size() == 6 || !is_ascii_digit(version[6])))
+    return on_glibc_mark(version, who);
+  if (version.starts_with("GLIBC_"))
+    return {fmt::format("{} was linked with a glibc that has {}; the one here is older", who, version),
+            fmt::format("run it on a system with glibc {} or later, or build {} on the oldest system that is to run it",
+                        version.substr(6), by.empty() ? "it" : who)};
+  if (starts_with_any(version, {"GLIBCXX_", "CXXABI_", "GCC_", "GOMP_", "OMP_"}))
+    return {
+        fmt::format("{} was built by a newer GCC than the {} that is loaded", who, of),
+        fmt::format("let the loader find the newer compiler's {} first (conda: a newer libstdcxx-ng; else its folder "
+                    "as rpath or in LD_LIBRARY_PATH), or build with the older GCC",
+                    of)};
+  return {
+      fmt::format("{} was linked with a {} that has version {}; the one that is loaded is another", who, of, version),
+      fmt::format("let {} find a {} that defines {}, by -rpath or LD_LIBRARY_PATH, or build it with the one that is "
+                  "here",
+                  who, of, version)};
+}
+
+// --- Symbols that nothing which is loaded defines.
+
+namespace {
+
+/// Names by which a host program or a family of libraries is known.
+std::optional<Advice> on_family(std::string_view symbol) {
+  if (starts_with_any(symbol,
+                      {"THP", "_ZN2at", "_ZNK2at", "_ZN3c10", "_ZNK3c10", "_ZN5torch", "_ZNK5torch", "_ZN5caffe2"})) {
+    const bool old = has(symbol, "Ss") && !has(symbol, "cxx11");
+    return Advice{
+        old ? "it uses PyTorch with the old std::string, and this PyTorch has the new one"
+            : "it uses PyTorch, whose libraries are not loaded, or are of another version than it was built with",
+        old ? "build the extension with the _GLIBCXX_USE_CXX11_ABI of this PyTorch "
+              "(torch._C._GLIBCXX_USE_CXX11_ABI)"
+            : "import torch before it; if that does not help, build the extension again with this PyTorch"};
+  }
+  if (starts_with_any(symbol, {"node_module_register", "_ZN2v8", "_ZNK2v8", "_ZN4node", "napi_", "node_api_"}))
+    return Advice{"the addon was built for another version of Node", "build it again for this one: npm rebuild"};
+  if (starts_with_any(symbol, {"ijl_", "jl_"}))
+    return Advice{"another libjulia is loaded than the one it was built with",
+                  "run it without LD_LIBRARY_PATH and modules that name another Julia"};
+  if (symbol.starts_with("Py") || symbol.starts_with("_Py"))
+    return Advice{"it was built for another version of Python", "build or install it again for this Python"};
+  if (symbol.starts_with("rb_"))
+    return Advice{"it was built for another version of Ruby", "install the gem again: gem pristine"};
+  if (starts_with_any(symbol,
+                      {"cuMem", "CuMem", "cuCtx", "cuDevice", "cuLaunch", "cuModule", "cuStream", "cuInit", "cuGet"}))
+    return Advice{"it uses the CUDA driver, and was linked without it, or the driver is older",
+                  "link it with -lcuda; if it is, install a newer driver"};
+  return std::nullopt;
+}
+
+/// "-lcublas" of a library that the file may have been linked with, in an older copy.
+Advice on_library_of_name(const Advice& of_name, std::string_view module) {
+  const std::string who(module.empty() ? "it" : base_name(module));
+  return {fmt::format("{} was linked without {}, or an older copy of that library is loaded", who, of_name.option),
+          fmt::format("link {} again with {} after its objects; if it is, let the loader find the newer copy first "
+                      "(LD_LIBRARY_PATH or rpath)",
+                      who, of_name.option)};
+}
+
+}  // namespace
+
+Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::string_view version) {
+  if (!version.empty() && !symbol.starts_with("nccl")) {
+    if (!has(version, ".so")) return on_unmet_version(version, {}, module);
+    return {fmt::format("{} was linked with a newer {} than the one that is loaded", module.empty() ? "it" : module,
+                        version),
+            fmt::format("let the loader find the {} that it was built with first: take the older one's folder off "
+                        "LD_LIBRARY_PATH",
+                        version)};
+  }
+  if (auto answer = on_family(symbol)) return *answer;
+  if (const auto advice = advice_on_name(symbol); advice && !advice->of_cxx_runtime && symbol != "main")
+    return advice->option.empty() ? *advice : on_library_of_name(*advice, module);
+  return {fmt::format("{} was linked without the library that defines it, or another or older copy of that library is "
+                      "loaded than the one it was built with",
+                      module.empty() ? "the file" : module),
+          fmt::format("see with `ldd -r {}` which libraries are found: put the folder of the right one first (rpath, "
+                      "LD_LIBRARY_PATH); if none is named for it, link with it (-Wl,-z,defs shows what is missing){}",
+                      module.empty() ? "FILE" : module,
+                      symbol.starts_with("_Z") ? "" : "; if it is an inline function of C, write static inline")};
+}
+
+const Advice& on_musl() {
+  static const Advice advice{"it was built for glibc, and musl (Alpine) has no such function",
+                             "build it on Alpine, use its musllinux or musl build, or run it on a system with glibc"};
+  return advice;
+}
+
+// --- Libraries that are in none of the folders that a loader searches.
+
+Advice on_missing_library(std::string_view library) {
+  const std::string_view name = base_name(library);
+  if (library.starts_with("@rpath/"))
+    return {"the library was given a soname as macOS has it", fmt::format("link it with -Wl,-soname,{}", name)};
+  if (name.starts_with("libc.musl-"))
+    return {"it was built on Alpine (musl), and this system has glibc", "build it on a system with glibc"};
+  if (name.starts_with("libcuda.so"))
+    return {"no NVIDIA driver is here", "install the driver; in a container, start it with GPUs (--gpus all)"};
+  if (starts_with_any(name, {"libc10", "libtorch"}))
+    return {fmt::format("{} is PyTorch's, in a folder that only `import torch` makes known", name),
+            "import torch before the extension"};
+  if (starts_with_any(name, {"libcudart", "libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver",
+                             "libcudnn", "libnvrtc", "libnvJitLink", "libcupti", "libnccl", "libnvshmem"})) {
+    const std::size_t so = std::min(name.find(".so"), name.size());
+    const std::string_view version = name.substr(std::min(so + 4, name.size()));
+    return {fmt::format("it was built for a CUDA whose library is {}, and none of that major version is found", name),
+            fmt::format("install {} of version {}, or the build for the CUDA that is here", name.substr(0, so),
+                        version.substr(0, version.find('.')))};
+  }
+  if (starts_with_any(name, {"libssl.so", "libcrypto.so"}))
+    return {fmt::format("it was linked with OpenSSL {}, which is not here", name.substr(name.find(".so") + 4)),
+            "install that version, or build it with the OpenSSL that is here (or without: static, rustls)"};
+  if (name.starts_with("libruby"))
+    return {"the gem was built for another Ruby", "build it again for this one: gem pristine"};
+  if (name.starts_with("libpython"))
+    return {"it was built for another Python, or that is not in the loader's folders",
+            "install that version's shared library, or build it for this Python"};
+  return {
+      fmt::format("{} is in none of the folders that the loader searches: RPATH and RUNPATH of the file that needs it, "
+                  "LD_LIBRARY_PATH, ldconfig's cache, the system's",
+                  name),
+      "install it; if it is here, run ldconfig when it is in one of ldconfig's folders, else name its folder as rpath "
+      "(-Wl,-rpath,'$ORIGIN/...') or in LD_LIBRARY_PATH (`readelf -d` shows what the file searches)"};
+}
+
+// --- Messages of loaders that a phrase is all of.
+
+namespace {
+
+struct Phrase {
+  std::string_view text;
+  std::string_view cause, fix;
+};
+constexpr std::array kOfFile{
+    Phrase{
+        "cannot allocate memory in static TLS block",
+        "the library has thread-local variables that must be in the memory that is laid out at start, and what is left "
+        "of it for later loads is used up",
+        "load that very file first: LD_PRELOAD it, or import what needs it before all else (glibc 2.33 and later: "
+        "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384)"},
+    Phrase{"cannot enable executable stack",
+           "an object without a section .note.GNU-stack, mostly of assembly, makes the library ask for an executable "
+           "stack, "
+           "which this system refuses",
+           "put `.section .note.GNU-stack,\"\",@progbits` into its assembly, or link with -Wl,-z,noexecstack"},
+    Phrase{"ELF load command",
+           "the segments of the file are not aligned as they say: a tool has changed it (patchelf 0.18 did so)",
+           "build the file again, and change it with another version of patchelf"},
+    Phrase{"wrong ELF class", "a 32-bit and a 64-bit file can't be in one process",
+           "build both for the same word size, or take the library from the folder of the program's (lib or lib64)"},
+    Phrase{"invalid ELF header",
+           "the file is for another system, or not a shared object (a linker script, a Git LFS pointer)",
+           "install or build it again on the platform that runs it"},
+    Phrase{"file too short", "the file is cut short, or a symbolic link that was packed as a small file",
+           "copy or unpack it again, with links kept as links"},
+    Phrase{"failed to map segment from shared object",
+           "the file is on a mount that allows no execution (noexec), or memory is limited",
+           "put it where execution is allowed; programs that unpack themselves take TMPDIR"},
+};
+constexpr std::string_view kArchs =
+    "compile for the GPU's own architecture too, everything that is linked: nvcc -gencode arch=compute_XX,code=sm_XX "
+    "(CMAKE_CUDA_ARCHITECTURES, TORCH_CUDA_ARCH_LIST); `nvidia-smi --query-gpu=compute_cap --format=csv` says which it "
+    "is";
+constexpr std::array kOfGpu{
+    Phrase{"no kernel image is available for execution",
+           "the file holds no code that this GPU can run, and no PTX for it", kArchs},
+    Phrase{"cudaErrorNoKernelImageForDevice", "the file holds no code that this GPU can run, and no PTX for it",
+           kArchs},
+    Phrase{"CUDA_ERROR_NO_BINARY_FOR_GPU", "the file holds no code that this GPU can run, and no PTX for it", kArchs},
+    Phrase{"cudaErrorSymbolNotFound",
+           "the code that was loaded for this GPU has no such kernel or variable: it was built for "
+           "another GPU's architecture alone, or in part",
+           kArchs},
+    Phrase{"named symbol not found",
+           "the code that was loaded for this GPU has no such kernel or variable: it was built for "
+           "another GPU's architecture alone, or in part",
+           kArchs},
+};
+
+}  // namespace
+
+std::optional<PhraseAdvice> on_phrase(std::string_view text) {
+  for (const Phrase& phrase : kOfFile)
+    if (const std::size_t at = text.find(phrase.text); at != text.npos)
+      return PhraseAdvice{{std::string(phrase.cause), std::string(phrase.fix)}, at, true};
+  for (const Phrase& phrase : kOfGpu)
+    if (has(text, phrase.text)) return PhraseAdvice{{std::string(phrase.cause), std::string(phrase.fix)}, 0, false};
+  return std::nullopt;
+}
+
+Advice on_missing_init(std::string_view init) {
+  const std::string_view module = init.substr(std::min<std::size_t>(init.find('_') + 1, init.size()));
+  return {
+      fmt::format("Python looks for {} because of the file's name, and the file does not export it: the source names "
+                  "the module otherwise, or hides that function",
+                  init),
+      fmt::format("name the module in the source as the file is named (PYBIND11_MODULE({}, ...)); if it is, declare "
+                  "the function PyMODINIT_FUNC, which gives it default visibility",
+                  module)};
+}
+
+// --- What linkers and other tools say.
+
+Advice on_message(Message what, const MessageNames& names) {
+  const std::string& symbol = names.symbol;
+  switch (what) {
+    case Message::DiscardedSection:
+      return {
+          fmt::format("{} is in a section of this object that the link leaves out: a COMDAT group that another object "
+                      "has too, or a section that a script discards",
+                      symbol.empty() ? "what it refers to" : symbol),
+          "compile the objects that have the group alike (compiler, options, macros), so that each has what the other "
+          "refers to; if a script discards the section, take it out of /DISCARD/"};
+    case Message::RelocationOverflow:
+      return {
+          "code and what it refers to are further apart than the relocation can say: 2 GiB on x86-64, mostly because "
+          "of large arrays",
+          "compile what defines and uses the large data with -mcmodel=medium, or allocate it when the program runs; "
+          "where an option or a script places a section far away, place it nearer"};
+    case Message::TlsMismatch:
+      return {
+          fmt::format("{} is thread-local in one file and not in another", symbol),
+          fmt::format("declare {} alike everywhere, with or without thread_local (__thread): in one header that all of "
+                      "them include",
+                      symbol)};
+    case Message::AbsoluteSymbol:
+      return {fmt::format("{} has no address in the output: it is thread-local where it is defined and not where it is "
+                          "used, or has a fixed value",
+                          symbol),
+              fmt::format("declare {} alike in both files, with or without thread_local (__thread)", symbol)};
+    case Message::VersionOfNothing:
+      return {fmt::format("a version script gives {} to {}, and no input defines {}", names.name, symbol, symbol),
+              fmt::format("define {} (is it under an #if?), take it out of the script, or link with "
+                          "-Wl,--undefined-version",
+                          symbol)};
+    case Message::VersionWithoutNode:
+      return {fmt::format("an object gives {} the version {} (.symver), and no version script has that node", symbol,
+                          names.name),
+              fmt::format("add a node {} to the version script (-Wl,--version-script=FILE), or name one that it has in "
+                          ".symver",
+                          names.name)};
+    case Message::SymverUnderLto:
+      return {"link-time optimisation moves functions away from the asm(\".symver ...\") that names them",
+              fmt::format("write __attribute__((symver(\"{}\"))) on the function in place of the asm, or compile that "
+                          "source with -fno-lto",
+                          symbol)};
+    case Message::OtherMachine:
+      return {
+          fmt::format("{} is for another machine than the link", names.input),
+          fmt::format("take the build of {} for this machine: compile it again, or put the folder that has it first",
+                      base_name(names.input))};
+    case Message::NotAnObject:
+      return {
+          fmt::format("{} is nothing that this linker reads: bitcode of clang -flto, a cut or empty file, or one of "
+                      "another system",
+                      names.input),
+          fmt::format("if clang -flto made it, link by clang -flto; else build or unpack {} again",
+                      base_name(names.input))};
+    case Message::ModuleUndefined:
+      return {fmt::format("{} uses {}, and neither the kernel that it is built for nor a module in the list exports it",
+                          names.input, symbol),
+              fmt::format("build it for a kernel that exports {} (its configuration, EXPORT_SYMBOL), or name the "
+                          "Module.symvers of the module that does in KBUILD_EXTRA_SYMBOLS",
+                          symbol)};
+    case Message::ModuleTwice:
+      return {fmt::format("{} and {} both export {}", names.input, names.name, symbol),
+              fmt::format("export {} in one of them: leave the other module, or its copy of that source, out", symbol)};
+    case Message::ProtobufTwice:
+      return {
+          fmt::format("the code that protoc made of {} is in the process twice: in two libraries, or in a library and "
+                      "the program, which share one libprotobuf",
+                      names.name),
+          fmt::format("link the code of {} into one shared library that all others use", names.name)};
+    case Message::OdrViolation:
+      return {fmt::format("{} is defined in two files that are loaded together", symbol),
+              fmt::format("define {} in one of them and declare it extern in the other, or hide one (static, hidden "
+                          "visibility)",
+                          symbol)};
+    case Message::WheelTooNew:
+      return {
+          fmt::format("a file of the wheel needs symbol versions of a newer glibc or libstdc++ than {} promises",
+                      names.name),
+          fmt::format("build it in the image of {}, or give it a later tag; `elfaudit check WHEEL` names the symbols",
+                      names.name)};
+  }
+  return {};
+}
+
+}  // namespace elfaudit
