@@ -273,6 +273,7 @@ void AuditRun::resolve_symbols() {
 /// Finds what else the linker refuses or warns of: undefined names, references to discarded sections, --fatal-warnings.
 void AuditRun::judge() {
   made_.resolution.judgement = judgement_of(made_.job, made_.inputs);
+  keep_told(made_.job, made_.resolution);
   if (can_be_settled(made_.job)) settle_undefined();
   if (made_.job.scope.whole_line)
     attempt_("discarded sections", [&] {

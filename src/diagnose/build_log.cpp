@@ -458,7 +458,8 @@ std::optional<LogCommand> command_of(const ShellCommand& shell, const std::strin
   return command;
 }
 
-/// Reads line after line and keeps the folder that the build is in.
+/// Reads the commands in the lines of one stream: lines that are a command, behind ninja's "[7/7] ", a shell's "+ ",
+/// libtool's "libtool: link: ", with `cd x && ` before them and `\` at line ends. Keeps the folder that the build is in.
 class CommandReader {
  public:
   explicit CommandReader(std::span<const LogLine> lines) : lines_(lines) {}
@@ -466,6 +467,12 @@ class CommandReader {
   std::vector<LogCommand> read() {
     while (at_ < lines_.size() && commands_.size() <= limits::kLogCommands) take_line();
     return std::move(commands_);
+  }
+
+  /// Behind read(): the folder that the build was in at a line.
+  std::string folder_at(std::uint32_t line) const {
+    const auto after = folders_.upper_bound(line);
+    return after == folders_.begin() ? std::string() : std::prev(after)->second;
   }
 
  private:
@@ -478,6 +485,7 @@ class CommandReader {
       return;
     }
     if (take_folder(line.text)) {
+      folders_[line.number] = folder();
       ++at_;
       return;
     }
@@ -513,6 +521,7 @@ class CommandReader {
     }
     if (prompted.traced && shell->size() == 1 && shell->front().words.size() == 2 && shell->front().words[0] == "cd") {
       shell_folder_ = in_folder(shell_folder_, shell->front().words[1]);
+      folders_[number] = folder();
     }
   }
 
@@ -539,13 +548,10 @@ class CommandReader {
   std::size_t at_ = 0;
   bool failed_next_ = false;
   std::string shell_folder_;
-  std::vector<std::string> made_;  // the folders that make is in, outermost first
+  std::vector<std::string> made_;                 // the folders that make is in, outermost first
+  std::map<std::uint32_t, std::string> folders_;  // from which line on
   std::vector<LogCommand> commands_;
 };
-
-/// The commands in the lines of one stream, in order: lines that are a command, behind ninja's "[7/7] ", a shell's "+
-/// ", libtool's "libtool: link: ", with `cd x && ` before them and `\` at line ends.
-std::vector<LogCommand> find_log_commands(std::span<const LogLine> lines) { return CommandReader(lines).read(); }
 
 // --- TORCH_CUDA_ARCH_LIST.
 
@@ -781,8 +787,10 @@ BuildLog read_build_log(std::string_view text) {
   LogBuilder builder;
   LogArchList arch_list;
   for (const LogStream& stream : clean.streams) {
-    std::vector<LogCommand> commands = find_log_commands(stream.lines);
+    CommandReader reader(stream.lines);
+    std::vector<LogCommand> commands = reader.read();
     std::vector<LogError> errors = find_log_errors(stream.lines);
+    for (LogError& error : errors) error.folder = reader.folder_at(error.line);
     read_arch_list(stream.lines, arch_list);
     if (commands.size() > limits::kLogCommands) beyond = "the number of commands";
     if (errors.size() > limits::kLogErrors) beyond = "the number of errors";

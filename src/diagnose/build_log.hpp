@@ -123,6 +123,7 @@ struct LogError {
   std::string text;                    ///< the first line of the message, without what CI put before it
   std::uint32_t line = 0;              ///< of the log, from 1
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands: the one that most likely said it
+  std::string folder;                  ///< that the build was in, as for LogCommand; empty: not said
 };
 
 /// The errors in the lines of one stream, in order. Warnings and notes are none.

@@ -20,7 +20,6 @@
 #include <utility>
 
 #include "diagnose/build_log.hpp"
-#include "diagnose/suggestions.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/symbol_report.hpp"
@@ -129,6 +128,7 @@ RootError open(const LogError& from, const BuildLog& log) {
   to.kind = from.kind;
   to.tool = from.tool;
   to.command = from.command;
+  to.folder = from.folder;
   DiagnosedError& error = to.error;
   error.kind = value_for(kKindWords, from.kind);
   error.tool = value_for(kToolWords, from.tool);
@@ -389,10 +389,24 @@ std::optional<LinkerChoice> linker_of(LogTool tool) {
   }
 }
 
+/// The files that errors name, as one link. A member of an archive that is defined twice was extracted, whatever for.
+LinkJob job_of_files(const LogLink& link, const std::vector<RootError>& errors) {
+  std::set<std::string> extracted;
+  std::optional<LinkerChoice> linker;
+  for (const std::size_t number : link.errors) {
+    if (errors[number].kind != LogErrorKind::DuplicateDefinition) continue;
+    linker = linker_of(errors[number].tool);
+    for (const LogSite& site : errors[number].error.sites)
+      if (!site.member.empty()) extracted.emplace(last_part(site.input));
+  }
+  LinkJob job = job_from_files(link.files, linker);
+  for (LinkInput& input : job.inputs)
+    if (extracted.contains(std::string(last_part(input.path)))) input.whole_archive = true;
+  return job;
+}
+
 LinkJob job_of(const LogLink& link, const std::vector<RootError>& errors) {
-  LinkJob job = link.found_by == LinkFoundBy::Files
-                    ? job_from_files(link.files, linker_of(errors[link.errors.front()].tool))
-                    : job_of_log_link(link.link);
+  LinkJob job = link.link.argv.empty() ? job_of_files(link, errors) : job_of_log_link(link.link);
   for (const std::size_t number : link.errors) {
     const RootError& error = errors[number];
     const bool undefined = rules_for(error.kind) == RuleKind::Undefined && error.tool != LogTool::Nvlink;
@@ -413,7 +427,7 @@ std::vector<std::string> built_since(const Audit& audit, std::int64_t log_writte
 }
 
 /// Why the audit does not show what the log says.
-std::string why_not_shown(const RootError& error, const Audit& audit, std::int64_t log_written_at) {
+std::string why_not_shown(const RootError& error, const Audit& audit, std::int64_t log_written_at, bool is_whole) {
   const std::string verdict = error.error.symbol.empty() ? "" : explain(audit, error.error.symbol).verdict;
   const std::string now = verdict.empty() ? "" : fmt::format(" (now: {})", verdict);
   if (const std::vector<std::string> newer = built_since(audit, log_written_at); !newer.empty())
@@ -421,12 +435,14 @@ std::string why_not_shown(const RootError& error, const Audit& audit, std::int64
                        some_of(newer));
   const bool undefined = rules_for(error.kind) == RuleKind::Undefined;
   const Judgement& judgement = audit.resolution.judgement;
-  if ((undefined ? judgement.undefined : judgement.duplicates) != Judged::Yes)
+  if (!is_whole || (undefined ? judgement.undefined : judgement.duplicates) != Judged::Yes)
     return fmt::format("the audit does not show this error, because not all of the link is known{}", now);
   return fmt::format("the audit of the link does not show this error{}", now);
 }
 
-void attach_finding(RootError& open, Findings& findings, const Audit& audit, const DiagnoseOptions& options) {
+/// `is_whole`: all that the link's command names is known.
+void attach_finding(RootError& open, Findings& findings, const Audit& audit, const DiagnoseOptions& options,
+                    bool is_whole) {
   DiagnosedError& error = open.error;
   if (const Finding* found = findings.about(open)) {
     error.finding = *found;
@@ -436,8 +452,8 @@ void attach_finding(RootError& open, Findings& findings, const Audit& audit, con
       error.symbol = found->symbol;
       error.demangled = found->demangled;
     }
-  } else if (rules_for(open.kind) != RuleKind::Other) {
-    error.notes.push_back(why_not_shown(open, audit, options.written_at));
+  } else if (!error.finding && rules_for(open.kind) != RuleKind::Other) {
+    error.notes.push_back(why_not_shown(open, audit, options.written_at, is_whole));
   }
 }
 
@@ -451,6 +467,45 @@ std::vector<std::string> notes_on(const LogLink& link) {
     notes.push_back("its command is not in the log: what is audited are the files that the errors name, " +
                     some_of(link.files));
   return notes;
+}
+
+/// The errors about names that no file which they name defines: the other files beside those may have one like it.
+std::vector<std::size_t> without_provider(const LogLink& link, const std::vector<RootError>& errors) {
+  std::vector<std::size_t> open;
+  for (const std::size_t number : link.errors) {
+    const std::optional<Finding>& finding = errors[number].error.finding;
+    const std::string kind = finding && finding->cause ? finding->cause->kind : std::string();
+    if (kind == "no-provider" || kind == "source-not-linked") open.push_back(number);
+  }
+  return open;
+}
+
+/// The files that the errors name, and what lies beside them: it may have been on the line.
+std::vector<std::string> with_files_beside(std::vector<std::string> files) {
+  constexpr std::size_t kMostBeside = 200;
+  std::set<std::string> known(files.begin(), files.end());
+  std::set<std::string> beside;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    for (std::filesystem::directory_iterator at(folder.empty() ? "." : folder, error), end;
+         !error && at != end && beside.size() < kMostBeside; at.increment(error))
+      if (at->path().extension() == ".o" && at->is_regular_file(error))
+        beside.insert((folder / at->path().filename()).string());
+  }
+  for (const std::string& file : beside)
+    if (known.insert(file).second) files.push_back(file);
+  return files;
+}
+
+void look_beside(LogLink link, std::vector<RootError>& errors, const DiagnoseOptions& options,
+                 const AuditOptions& audit_options) {
+  link.errors = without_provider(link, errors);
+  if (link.errors.empty()) return;
+  link.files = with_files_beside(link.files);
+  const Audit wider = audit(job_of(link, errors), audit_options);
+  Findings findings(wider.findings);
+  for (const std::size_t number : link.errors) attach_finding(errors[number], findings, wider, options, false);
 }
 
 /// Throws nothing but std::bad_alloc: what is in the way is in the notes. `known_commands`: as in AuditOptions.
@@ -472,8 +527,12 @@ DiagnosedLink audit_link(const LogLink& link, std::vector<RootError>& errors, co
     Audit result = audit(std::move(job), audit_options);
     made.audited = true;
     Findings findings(result.findings);
-    for (const std::size_t number : link.errors) attach_finding(errors[number], findings, result, options);
-    made.findings = findings.rest();
+    for (const std::size_t number : link.errors)
+      attach_finding(errors[number], findings, result, options, link.found_by != LinkFoundBy::Files);
+    if (link.found_by == LinkFoundBy::Files)
+      look_beside(link, errors, options, audit_options);
+    else
+      made.findings = findings.rest();
     if (options.audits != nullptr) options.audits->push_back(std::move(result));
   } catch (const UsageError& error) {
     made.notes.push_back(fmt::format("the command can't be read: {}", error.what()));

@@ -21,6 +21,7 @@
 #include "input/driver.hpp"
 #include "input/nvcc.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::diagnose_stage {
 
@@ -100,6 +101,13 @@ Whereabouts CommandFolders::of(const LogCommand& command) {
 
 // --- The words of a log's command. A file of further words is read only below the folder that the command ran in.
 
+std::string CommandFolders::find(const std::string& file, const std::string& folder) const {
+  for (const std::string& from : named_folders(folder, log_folder_))
+    if (std::string path = in_folder(from, file); probe_file(path).usable())
+      return path.starts_with('/') && !file.starts_with('/') ? display_path(path, working_directory()) : path;
+  return {};
+}
+
 namespace {
 
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
@@ -174,6 +182,13 @@ LogLink link_of(const LogCommand& command, CommandFolders& folders) {
   found.command_line = command.line;
   found.link.output = command.output;
   const Whereabouts whereabouts = folders.of(command);
+  const auto is_source = [](const std::string& input) {
+    return ends_with_any(input, {".c", ".cc", ".cpp", ".cxx", ".C", ".cu"});
+  };
+  if (!command.inputs.empty() && std::all_of(command.inputs.begin(), command.inputs.end(), is_source)) {
+    found.lacks = "it compiles what it links, and its objects are gone with it: compile with -c and link the objects";
+    return found;
+  }
   if (whereabouts.here.empty()) {
     found.lacks = "its objects are missing: " + some_of(whereabouts.absent);
     const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
@@ -195,11 +210,16 @@ LogLink link_of(const LogCommand& command, CommandFolders& folders) {
 
 // --- A link of a build folder.
 
-/// The files that a message names.
+/// The files that a message names. Where it names a source, the objects that builds make of one: "use.o", "use.cpp.o".
 std::vector<std::string> inputs_named(const RootError& error) {
   std::vector<std::string> inputs;
-  for (const LogSite& site : error.error.sites)
-    if (!site.input.empty()) inputs.push_back(site.input);
+  for (const LogSite& site : error.error.sites) {
+    const std::string& file = site.at.file;
+    if (!site.input.empty())
+      inputs.push_back(site.input);
+    else if (!file.empty())
+      inputs.insert(inputs.end(), {fs::path(file).replace_extension(".o").string(), file + ".o"});
+  }
   return inputs;
 }
 
@@ -254,22 +274,6 @@ class BuildLinks {
   std::vector<OfBuild> links_;
 };
 
-/// Where the file lies that a message names; empty when it is not here.
-std::string found_at(const std::string& input, const std::string& log_folder) {
-  for (const std::string& path : {in_folder(log_folder, input), input})
-    if (probe_file(path).usable()) return path;
-  return {};
-}
-
-std::vector<std::string> files_of(const RootError& error, const std::string& log_folder) {
-  std::vector<std::string> files;
-  for (const std::string& input : inputs_named(error))
-    if (std::string file = found_at(input, log_folder);
-        !file.empty() && std::find(files.begin(), files.end(), file) == files.end())
-      files.push_back(std::move(file));
-  return files;
-}
-
 bool is_link(const LogCommand& command) {
   return command.kind == LogCommandKind::HostLink || command.kind == LogCommandKind::DeviceLink;
 }
@@ -289,7 +293,11 @@ class LinkFinder {
     }
   }
 
-  std::vector<LogLink> take() { return std::move(links_); }
+  std::vector<LogLink> take(const std::vector<RootError>& errors) {
+    if (of_files_ != kNone && !kind_of_output_.empty())
+      give_words(links_[of_files_], errors[links_[of_files_].errors.front()].tool);
+    return std::move(links_);
+  }
 
  private:
   void add_command(std::size_t number, std::uint32_t command) {
@@ -328,9 +336,11 @@ class LinkFinder {
     return true;
   }
 
-  /// Errors that name some of the same files are of one link, and so are those that follow one another.
+  /// All errors without a command are of one link, as far as anybody knows.
   void add_files(std::size_t number, const RootError& error) {
-    const std::vector<std::string> files = files_of(error, folders_.log_folder());
+    std::vector<std::string> files;
+    for (const std::string& input : inputs_named(error))
+      if (std::string file = folders_.find(input, error.folder); !file.empty()) files.push_back(std::move(file));
     if (files.empty()) return;
     if (of_files_ == kNone) {
       of_files_ = links_.size();
@@ -339,7 +349,27 @@ class LinkFinder {
     LogLink& link = links_[of_files_];
     for (const std::string& file : files)
       if (std::find(link.files.begin(), link.files.end(), file) == link.files.end()) link.files.push_back(file);
+    const bool is_twice = error.kind == LogErrorKind::DuplicateDefinition && files.size() == 2 &&
+                          files[0] == files[1] && error.error.sites.front().member.empty();
+    if (is_twice && std::count(link.files.begin(), link.files.end(), files[0]) == 1) link.files.push_back(files[0]);
+    if (error.kind == LogErrorKind::RelocationRefused) kind_of_output_ = option_for_output(error.error.text);
     link.errors.push_back(number);
+  }
+
+  /// What a message about a relocation says of the output; only then it can be judged.
+  static std::string option_for_output(const std::string& text) {
+    if (text.find("a shared object") != std::string::npos || text.find("-shared") != std::string::npos)
+      return "-shared";
+    return text.find("PDE") != std::string::npos ? "-no-pie" : "-pie";
+  }
+
+  /// The words of a link that is like the one that failed.
+  void give_words(LogLink& link, LogTool tool) const {
+    link.link.argv = {"g++", kind_of_output_};
+    if (tool == LogTool::Gold) link.link.argv.emplace_back("-fuse-ld=gold");
+    if (tool == LogTool::Lld) link.link.argv.emplace_back("-fuse-ld=lld");
+    if (tool == LogTool::Mold) link.link.argv.emplace_back("-fuse-ld=mold");
+    link.link.argv.insert(link.link.argv.end(), link.files.begin(), link.files.end());
   }
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -351,6 +381,7 @@ class LinkFinder {
   std::map<std::uint32_t, std::size_t> by_command_;
   std::map<const BuildLinks::OfBuild*, std::size_t> by_build_;
   std::size_t of_files_ = kNone;
+  std::string kind_of_output_;  ///< "-shared"; empty: not known
 };
 
 }  // namespace
@@ -365,7 +396,7 @@ std::string some_of(std::vector<std::string> names) {
 std::vector<LogLink> find_links(const std::vector<RootError>& errors, const BuildLog& log, CommandFolders& folders) {
   LinkFinder finder(log, folders);
   for (std::size_t i = 0; i < errors.size(); ++i) finder.add(i, errors[i]);
-  return finder.take();
+  return finder.take(errors);
 }
 
 }  // namespace elfaudit::diagnose_stage

@@ -1,6 +1,6 @@
 // What to do about a message alone, without an audit: files found nearby, and options to add.
 
-#include "diagnose/suggestions.hpp"
+#include "diagnose/diagnose.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -14,7 +14,7 @@
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/policy.hpp"
-#include "report/fingerprint.hpp"
+#include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "elfaudit/report.hpp"
-#include "report/fingerprint.hpp"
 #include "report/wording.hpp"
 #include "support/strings.hpp"
 

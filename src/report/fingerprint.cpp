@@ -1,6 +1,6 @@
 // Fingerprints, and findings of one cause joined to one.
 
-#include "report/fingerprint.hpp"
+#include "report/wording.hpp"
 
 #include <fmt/format.h>
 

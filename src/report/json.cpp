@@ -7,7 +7,6 @@
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
-#include "report/fingerprint.hpp"
 #include "report/json_object.hpp"
 #include "report/wording.hpp"
 #include "support/strings.hpp"

@@ -137,7 +137,15 @@ Judgement judgement_of(const std::vector<const Resolution*>& links) {
   return all;
 }
 
-bool can_be_settled(const LinkJob& job) { return job.scope.whole_line && job.output != OutputKind::Relocatable; }
+bool can_be_settled(const LinkJob& job) {
+  return (job.scope.whole_line || !job.told_undefined.empty()) && job.output != OutputKind::Relocatable;
+}
+
+void keep_told(const LinkJob& job, Resolution& resolution) {
+  if (job.told_undefined.empty() || resolution.judgement.undefined == Judged::Yes) return;
+  const WrittenNames told(job.told_undefined);
+  std::erase_if(resolution.unresolved, [&](const Unresolved& name) { return !told.contain(name.symbol); });
+}
 
 bool can_judge_relocations(const LinkJob& job) {
   if (job.output == OutputKind::Relocatable || !job.excluded.empty()) return false;
@@ -169,17 +177,11 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
   return name.discarded && traits_of(job).says_discarded;
 }
 
-/// The linker has judged these itself.
-static void report_told(const LinkJob& job, Resolution& resolution) {
-  if (job.told_undefined.empty()) return;
-  const WrittenNames told(job.told_undefined);
-  for (Unresolved& name : resolution.unresolved) name.reported = told.contain(name.symbol);
-}
-
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
   if (resolution.judgement.undefined != Judged::Yes) {
     std::erase_if(resolution.rejections, rests_on_absence);
-    return report_told(job, resolution);
+    for (Unresolved& name : resolution.unresolved) name.reported = !job.told_undefined.empty();  // see keep_told()
+    return;
   }
   if (job.relocations.noinhibit_exec && !traits_of(job).forces_hidden) note_made_local(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved)

@@ -116,6 +116,9 @@ Judgement judgement_of(const std::vector<const Resolution*>& links);
 /// Is it known enough of the link that the references to what nothing defines are worth reading?
 bool can_be_settled(const LinkJob& job);
 
+/// Where not all of the link is known: only what the linker has told of it (LinkJob::told_undefined) stays unresolved.
+void keep_told(const LinkJob& job, Resolution& resolution);
+
 /// Is it known what the output is? Which relocations fit a shared object hardly depends on what else the link has; what
 /// a program is, only its whole command says.
 bool can_judge_relocations(const LinkJob& job);

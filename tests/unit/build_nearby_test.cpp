@@ -1,4 +1,4 @@
-#include "diagnose/suggestions.hpp"
+#include "diagnose/diagnose.hpp"
 
 #include <gmock/gmock.h>
 

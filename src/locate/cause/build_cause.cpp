@@ -296,8 +296,10 @@ void explain_not_pic(Finding& finding, BuildRecords& records) {
   const BuildRecord record = records.of(origin, object, {});
   if (!record.command || record.source_number >= record.command->sources.size()) return;
   const bool program = finding.fixes.front().text.find("-fPIE") != std::string::npos;
-  std::optional<PicAdvice> advice =
-      pic_advice(*record.command, record.command->sources[record.source_number], object, program);
+  const CompileCommand& command = *record.command;
+  const std::string source =
+      display_path(in_folder(command.folder, command.sources[record.source_number]), working_directory());
+  std::optional<PicAdvice> advice = pic_advice(command, source, object, program);
   if (!advice) return;
   finding.cause = std::move(advice->cause);
   if (advice->fix.empty()) return;
