@@ -367,8 +367,7 @@ Resolution AuditRun::resolve_as(LinkerKind linker) const {
 }
 
 LocateOptions AuditRun::locating() const {
-  return {made_.job.scope.command, options_.preprocess, options_.compile_commands, options_.known_commands,
-          options_.cache};
+  return {nullptr, options_.preprocess, options_.compile_commands, options_.known_commands, options_.cache};
 }
 
 void AuditRun::apply_all_rules() {
@@ -398,8 +397,15 @@ void AuditRun::note_host_shadows() {
 }
 
 void AuditRun::find_places() {
+  LocateOptions options = locating();
+  // The objects that only use a name have not been read, and an edit may take it from them.
+  std::vector<InputFacts> whole;
+  if (made_.job.scope.candidates_alone && std::ranges::any_of(made_.findings, stops_link)) {
+    whole = scan(made_.job, options_.jobs, ArchiveReading::Whole);
+    options.users = &whole;
+  }
   for (std::string& problem :
-       attempt_("places in sources", [&] { return locate(made_.findings, made_.inputs, locating()); }))
+       attempt_("places in sources", [&] { return locate(made_.findings, made_.inputs, options); }))
     if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(std::move(problem));
   made_.job.notes.insert(made_.job.notes.end(), problems_.begin(), problems_.end());
 }

@@ -30,6 +30,7 @@
 #include "scan/spelling.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/tables.hpp"
 
@@ -156,7 +157,7 @@ std::string subject_of(const LogError& error) {
   if (error.kind == LogErrorKind::RelocationRefused && !error.place.input.empty()) return error.place.display_input();
   if (error.kind == LogErrorKind::LoadRefused) return error.cause;  // of several symbols and versions too
   if (error.kind == LogErrorKind::RelocationOverflow) return {};    // of one layout
-  if (!error.symbol.empty()) return error.symbol;
+  if (!error.symbol.empty()) return WrittenName(error.symbol).plain();
   return error.name.empty() ? error.text : error.name;
 }
 
@@ -371,7 +372,9 @@ std::vector<std::string> names_of(const std::vector<InputError>& missing) {
 
 /// What the job says of itself, and what it lacks.
 void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
-  if (!job.missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(names_of(job.missing)));
+  std::vector<std::string> missing = names_of(job.missing);
+  std::erase_if(missing, is_there);  // what is wrong with it is a finding
+  if (!missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(std::move(missing)));
   notes.insert(notes.end(), job.notes.begin(), job.notes.end());
 }
 
@@ -428,7 +431,8 @@ std::vector<std::string> built_since(const Audit& audit, std::int64_t log_writte
 
 /// Why the audit does not show what the log says.
 std::string why_not_shown(const RootError& error, const Audit& audit, std::int64_t log_written_at, bool is_whole) {
-  const std::string verdict = error.error.symbol.empty() ? "" : explain(audit, error.error.symbol).verdict;
+  const bool about_name = !error.error.symbol.empty() && error.kind != LogErrorKind::RelocationRefused;
+  const std::string verdict = about_name ? explain(audit, error.error.symbol).verdict : std::string();
   const std::string now = verdict.empty() ? "" : fmt::format(" (now: {})", verdict);
   if (const std::vector<std::string> newer = built_since(audit, log_written_at); !newer.empty())
     return fmt::format("the objects here don't show this error{}; built again since the log was written: {}", now,

@@ -174,6 +174,7 @@ class Suggestions {
   void find_input(RootError& error);
   void find_pic_option(RootError& error) const;
   void find_definition(RootError& error) const;
+  void find_second_definition(RootError& error) const;
   const LogCommand* compile_of(const LogSite& object) const;
 
   const BuildLog& log_;

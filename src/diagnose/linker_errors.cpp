@@ -72,9 +72,10 @@ std::size_t read_library_not_on_line(Reader& reader, std::string_view text) {
     library = split_at(split_at(reader.text(1), " is defined in DSO ").after, " so try adding it");
     if (split_at(reader.text(2), ": could not read symbols").found) taken = 3;
   }
-  if (!library.found) return 0;
-  LogError error = reader.make(LogErrorKind::LibraryNotOnLine, LogTool::Bfd);
+  LogError error =
+      reader.make(library.found ? LogErrorKind::LibraryNotOnLine : LogErrorKind::UndefinedReference, LogTool::Bfd);
   error.symbol = quoted(parts.after).first;
+  if (!library.found) taken = 1;
   error.name = trim(library.before);
   error.place = place_of(parts.before, {});
   reader.errors.push_back(std::move(error));
@@ -292,6 +293,23 @@ std::optional<std::map<char, std::string_view>> matched(std::string_view form, s
   return text.empty() ? std::optional(std::move(found)) : std::nullopt;
 }
 
+/// "a.o:(.text)", "libx.a(y.o):(.text+0x3)", "a.o(.text+0x3)"
+void set_place(LogPlace& place, std::string_view text) {
+  std::size_t open = text.rfind(":(");
+  std::size_t section = open + 2;
+  if (open == std::string_view::npos) {
+    open = text.rfind("(.");
+    section = open + 1;
+  }
+  if (open == std::string_view::npos || !text.ends_with(')')) return set_input(place, text);
+  const std::string_view inside = text.substr(section, text.size() - section - 1);
+  if (inside.starts_with('.') && inside.find('+') == std::string_view::npos)
+    place.section = inside;
+  else
+    set_section_or_function(place, inside);
+  set_input(place, text.substr(0, open));
+}
+
 /// What follows a message and belongs to it.
 bool follows(std::string_view text) {
   for (const std::string_view part :
@@ -315,7 +333,10 @@ LogError error_of(const Form& form, std::map<char, std::string_view>& found, Log
   while (error.symbol.starts_with('\'') && error.symbol.ends_with('\'') && error.symbol.size() > 1)
     error.symbol = error.symbol.substr(1, error.symbol.size() - 2);
   error.name = found['n'];
-  if (const std::string_view place = found['i']; place.ends_with(')') && place.find("+0x") == place.npos)
+  if (const std::string_view place = found['i'];
+      place.ends_with(')') && place.find("(.") != place.npos && !place.starts_with('('))
+    set_place(error.place, place);
+  else if (place.ends_with(')') && place.find("+0x") == place.npos)
     set_input(error.place, place);
   else if (!place.empty())
     error.place = place_of(place, form.kind == RelocationOverflow ? reader.in_function : LogPlace());
@@ -574,23 +595,6 @@ std::string_view first_word(std::string_view text) { return text.substr(0, text.
 
 /// Does the text begin with the name of one?
 bool is_relocation(std::string_view text) { return text.starts_with("R_") && first_word(text).size() < 64; }
-
-/// "a.o:(.text)", "libx.a(y.o):(.text+0x3)", "a.o(.text+0x3)"
-void set_place(LogPlace& place, std::string_view text) {
-  std::size_t open = text.rfind(":(");
-  std::size_t section = open + 2;
-  if (open == std::string_view::npos) {
-    open = text.rfind("(.");
-    section = open + 1;
-  }
-  if (open == std::string_view::npos || !text.ends_with(')')) return set_input(place, text);
-  const std::string_view inside = text.substr(section, text.size() - section - 1);
-  if (inside.starts_with('.') && inside.find('+') == std::string_view::npos)
-    place.section = inside;
-  else
-    set_section_or_function(place, inside);
-  set_input(place, text.substr(0, open));
-}
 
 // GNU ld
 

@@ -548,10 +548,79 @@ void advise_on_shape(DiagnosedError& error) {
 
 }  // namespace
 
+namespace {
+
+/// Are all its places in code that link-time optimisation made? Top-level asm() in such code is unknown to linkers.
+bool is_of_lto_code(const DiagnosedError& error) {
+  return !error.sites.empty() && std::ranges::all_of(error.sites, [](const LogSite& site) {
+    return site.input.find(".ltrans") != std::string::npos || base_name(site.input).starts_with("lto-llvm-") ||
+           site.input.ends_with("lto.tmp") || site.input.ends_with(".lto.o");
+  });
+}
+
+bool is_header(std::string_view file) {
+  return ends_with_any(file, {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc"});
+}
+
+}  // namespace
+
+/// Two definitions, of which the log says where they are: a header's line, a library's member, two objects.
+void Suggestions::find_second_definition(RootError& open) const {
+  DiagnosedError& error = open.error;
+  if (!error.fixes.empty() || error.sites.size() < 2) return;
+  const auto in_header = std::ranges::find_if(error.sites, [](const LogSite& site) { return is_header(site.at.file); });
+  const auto of_library = std::ranges::find_if(error.sites, [](const LogSite& site) { return !site.member.empty(); });
+  const auto name_of = [](const LogSite& site) {
+    return site.member.empty() ? std::string(base_name(site.input))
+                               : fmt::format("{}({})", base_name(site.input), site.member);
+  };
+  if (in_header != error.sites.end() && of_library != error.sites.end() && in_header != of_library) {
+    const std::string line = in_header->at.text();
+    error.notes.push_back(
+        fmt::format("{} defines it in {}, and {} has a definition of its own: a macro or an #if at that line decides "
+                    "whether the header declares or defines it",
+                    line, name_of(*in_header), name_of(*of_library)));
+    error.fixes.push_back(fmt::format(
+        "include {} in the source of {} only where the line is a declaration: see which macro it depends on (it may be "
+        "empty in one compiler, as under g++ and not under nvcc), and put #ifdef around the #include",
+        base_name(in_header->at.file), name_of(*in_header)));
+    error.fixes.push_back(
+        fmt::format("compile that source as the library's own were: with the macro set that makes {} a "
+                    "declaration",
+                    line));
+    return;
+  }
+  if (in_header != error.sites.end()) {
+    const std::string line = in_header->at.text();
+    error.notes.push_back(fmt::format("{} is a definition in each source that includes it", line));
+    error.fixes.push_back(fmt::format("make it `inline` in {} (a variable: from C++17)", line));
+    error.fixes.push_back(fmt::format("or declare it `extern` there, and define it in one source file"));
+    return;
+  }
+  const std::string both = fmt::format("{} and {}", name_of(error.sites[0]), name_of(error.sites[1]));
+  error.notes.push_back(
+      fmt::format("{} each define it: in a header that both include, or in a source of their own", both));
+  error.fixes.push_back(
+      fmt::format("if a header that both include defines it: make it `inline` there (a variable: from "
+                  "C++17), or declare it `extern` and define it in one source file"));
+  error.fixes.emplace_back("if the two are of two authors: rename one, make it static, or leave one object out");
+}
+
 /// Who would define it, from the name and the command alone.
 void Suggestions::find_definition(RootError& open) const {
   DiagnosedError& error = open.error;
   if (!error.fixes.empty()) return;
+  if (is_of_lto_code(error)) {
+    error.notes.emplace_back(
+        "code made by link-time optimisation refers to it; what only asm() at file level names or defines, this "
+        "optimisation does not see, and leaves out or renames");
+    error.fixes.push_back(
+        fmt::format("if its definition is on the line: write __attribute__((used)) on it, in assembly "
+                    ".globl {}, or compile its source with -fno-lto",
+                    error.symbol));
+    error.fixes.emplace_back("if it is not: add the object or library that defines it");
+    return;
+  }
   const LogCommand* command = command_of(open);
   if (open.tool == LogTool::Compiler) {  // ptxas
     error.notes.emplace_back("a device function of another file is called, and the file is compiled for itself alone");
@@ -594,6 +663,7 @@ void Suggestions::find(RootError& open) {
   DiagnosedError& error = open.error;
   if (error.finding) return;  // which says what to do
   if (open.kind == LogErrorKind::UndefinedReference) return find_definition(open);
+  if (open.kind == LogErrorKind::DuplicateDefinition) return find_second_definition(open);
   if (open.kind == LogErrorKind::LtoObjects && error.text.find("plugin needed") != std::string::npos) {
     error.notes.emplace_back("the tool can't read GCC's bytecode, so that an archive's index lacks what is in it");
     error.fixes.emplace_back("make archives with gcc-ar and gcc-ranlib in place of ar and ranlib, and link by gcc");

@@ -801,13 +801,12 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
       if (const auto written = all_written.find(&site); written != all_written.end())
         of_finding.push_back(written->second);
     if (!of_finding.empty() && is_about_definitions(finding))
-      explain_cause(finding, of_finding, context.project, context.files);
+      explain_cause(finding, of_finding, inputs, context.project, context.files);
   }
   explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
-  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,
-        context.files);
+  prove(findings, of_findings, options.users == nullptr ? inputs : *options.users, context.project, context.files);
   explain_vtables(findings);
   std::vector<std::string> problems = context.problems();
   if (!unlocated.empty())

@@ -11,7 +11,8 @@
 namespace elfaudit {
 
 struct LocateOptions {
-  bool is_link = false;            ///< the inputs are those of a link command, read whole: who uses what is known
+  /// The inputs read whole, where those of the audit are not: what uses a definition is among them.
+  const std::vector<InputFacts>* users = nullptr;
   bool preprocess = false;         ///< the user allows compile commands to be run as preprocessor only
   std::string compile_commands{};  ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};    ///< such a document itself, asked before any file

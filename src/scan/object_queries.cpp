@@ -358,14 +358,14 @@ std::map<std::uint32_t, std::string> find_open_locals(const Origin& origin) {
   return found;
 }
 
-std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
+std::vector<LocalName> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
   if (ruled_out(origin, [&](ObjectGlance glance) { return glance.rule_out_names(names); })) return {};
-  std::vector<std::string_view> found;
+  std::vector<LocalName> found;
   for_each_local(origin, [&](std::uint32_t, const GElf_Sym& entry, const auto& strings) {
     const int type = GELF_ST_TYPE(entry.st_info);
     if (entry.st_shndx == SHN_UNDEF || type == STT_FILE || type == STT_SECTION) return true;
     const auto known = strings.holds(entry.st_name) ? names.find(strings.at(entry.st_name)) : names.end();
-    if (known != names.end()) found.push_back(*known);
+    if (known != names.end()) found.push_back({*known, type == STT_NOTYPE});
     return true;
   });
   return found;

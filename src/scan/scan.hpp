@@ -112,9 +112,15 @@ std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string
 /// ObjectFacts::has_open_locals: which these are, names by symbol table index. Throws InputError.
 std::map<std::uint32_t, std::string> find_open_locals(const Origin& origin);
 
-/// Which of `names` an object defines for itself alone: local functions and variables of its .symtab. Throws
+/// A name of a local symbol. Compilers give theirs a type, a label of assembly has none unless it says so.
+struct LocalName {
+  std::string_view name;
+  bool is_label = false;
+};
+
+/// Which of `names` an object defines for itself alone: local functions, variables and labels of its .symtab. Throws
 /// InputError.
-std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names);
+std::vector<LocalName> names_kept_local(const Origin& origin, const std::set<std::string_view>& names);
 
 /// What an object shows of the command that made it.
 struct CompileTraces {

@@ -166,6 +166,8 @@ std::string without_modules(std::string text, std::vector<std::string>& modules)
   return text;
 }
 
+constexpr std::string_view kModuleInitializer = "initializer for module ";
+
 /// "foo" of "foo@V1" and "foo@@V1"; of "f@m()" everything, which is a module's.
 std::string without_own_version(std::string_view text) {
   const std::size_t at = text.find('@');
@@ -199,6 +201,11 @@ std::string own_name(std::string_view demangled) { return in_lower_case(last_par
 WrittenName::WrittenName(std::string_view text)
     : text_(without_stub(without_own_version(text))), whole_(demangle(text_)) {
   squeezed_ = without_blanks(whole_);
+  if (whole_.starts_with(kModuleInitializer)) {
+    without_modules("@" + whole_.substr(kModuleInitializer.size()), modules_);
+    plain_ = squeezed_;
+    return;
+  }
   plain_ = without_modules(without_blanks(without_abi(whole_)), modules_);
   lower_ = in_lower_case(plain_);
   const std::string part = own_name(without_abi(whole_));
@@ -207,7 +214,8 @@ WrittenName::WrittenName(std::string_view text)
 
 /// The demangler of the C++ library knows no modules: such a name has the words of the written one in it.
 bool WrittenName::is_of_module(std::string_view symbol) const {
-  return !modules_.empty() && demangle(symbol) == symbol && has_in_order(symbol, modules_) &&
+  if (key_.empty() && symbol.starts_with("_ZGI")) return !modules_.empty() && has_in_order(symbol, modules_);
+  return !modules_.empty() && !key_.empty() && demangle(symbol) == symbol && has_in_order(symbol, modules_) &&
          symbol.find(as_source_name(key_)) != std::string_view::npos;
 }
 

@@ -94,6 +94,7 @@ TEST(WrittenNames, SpellingsOfOneName) {
   EXPECT_TRUE(is("k(int*)", "_Z1kPi"));
   EXPECT_TRUE(is("table()", "_Z5tableB5cxx11v"));
   EXPECT_TRUE(is("f@m()", "_ZW1m1fv") && is("Widget@gfx.core::draw() const", "_ZNKW3gfxW4core6Widget4drawEv"));
+  EXPECT_TRUE(is("initializer for module gfx.core", "_ZGIW3gfxW4core"));
   EXPECT_FALSE(is("f@m()", "_ZW1n1fv"));
   EXPECT_FALSE(is("f", "_Z1fv"));
   EXPECT_FALSE(is("f(int)", "_Z1fv"));

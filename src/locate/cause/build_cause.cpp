@@ -213,6 +213,77 @@ void explain_by_build(std::vector<Finding>& findings, const std::string& folder,
   }
 }
 
+// --- One thing that is linked twice.
+
+namespace {
+
+/// Two sources may become the same bytes.
+bool have_own_sources(const Site& a, const Site& b, const std::vector<WrittenDefinition>& all_written) {
+  const auto source = [&](const Site& site) {
+    const auto found = std::find_if(all_written.begin(), all_written.end(),
+                                    [&](const WrittenDefinition& written) { return written.site == &site; });
+    return found == all_written.end() ? std::string() : found->source;
+  };
+  const std::string first = source(a);
+  const std::string second = source(b);
+  return !first.empty() && !second.empty() && first != second;
+}
+
+/// Of objects with the same bytes.
+Cause copied(const Origin& kept, const Origin& other, FileContents& files) {
+  if (!kept.is_member() || !other.is_member())
+    return {"copied-object", fmt::format("{} and {} are the same object", kept.display(), other.display())};
+  if (files.have_same_bytes(Origin{kept.path, {}, {}}, Origin{other.path, {}, {}}))
+    return {"copied-archive",
+            fmt::format("{} and {} hold the same object: one archive under two names", kept.path, other.path)};
+  return {"copied-member", fmt::format("{} and {} both hold {}", kept.path, other.path, kept.member)};
+}
+
+/// The names that the object of a site defines; nothing where it was not read.
+std::optional<std::set<std::string_view>> names_of(const Site& site, std::span<const InputFacts> inputs) {
+  if (!site.id.valid() || site.id.in.input >= inputs.size()) return std::nullopt;
+  const ObjectFacts& object = inputs[site.id.in.input].objects[site.id.in.object];
+  std::set<std::string_view> names;
+  for (const Symbol& symbol : object.symbols)
+    if (symbol.defined()) names.insert(object.name(symbol));
+  return names;
+}
+
+}  // namespace
+
+std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                                  FileContents& files, std::span<const InputFacts> inputs) {
+  if (finding.sites.size() < 2) return std::nullopt;
+  const Site& kept = finding.sites.front();
+  std::optional<Cause> cause;
+  for (std::size_t i = 1; i < finding.sites.size(); ++i) {
+    const Site& other = finding.sites[i];
+    std::optional<Cause> copy;
+    if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin)) {
+      copy = Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
+    } else if (!have_own_sources(kept, other, all_written) && files.have_same_bytes(kept.origin, other.origin)) {
+      copy = copied(kept.origin, other.origin, files);
+    }
+    if (!copy) {  // taking the copies off the line leaves this one
+      cause.reset();
+      break;
+    }
+    if (!cause) cause = std::move(copy);
+  }
+  if (cause) return cause;
+  const bool one_source = all_written.size() == finding.sites.size() && !all_written[0].source.empty() &&
+                          std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
+                            return written.source == all_written[0].source;
+                          });
+  if (!one_source) return std::nullopt;
+  const Site& first = *all_written[0].site;
+  const Site& second = *all_written[1].site;
+  const std::string both = fmt::format("{} is compiled into both {} and {}", all_written[0].source,
+                                       first.origin.display(), second.origin.display());
+  if (names_of(first, inputs) == names_of(second, inputs)) return Cause{"source-compiled-twice", both};
+  return Cause{"source-compiled-otherwise", both + ", with other macros: each defines what the other does not"};
+}
+
 // --- Code that is not position-independent: reads a compile command for -fPIC, -fPIE and the like.
 
 namespace {

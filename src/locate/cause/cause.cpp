@@ -509,7 +509,9 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
 std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixContext& fix) {
   std::vector<std::string> sources;
   for (const SwitchedSource& one : all) add_new(sources, one.written->source);
-  if (sources.size() < 2) return std::nullopt;
+  // Of one source: where nothing is known of the others, which may be built of the same header.
+  const bool is_alone = sources.size() == 1 && fix.all_written->size() == 1;
+  if (sources.size() < 2 && !is_alone) return std::nullopt;
   for (const Switch& candidate : all.front().switches) {
     const std::vector<const Switch*> switches = same_switches(candidate, all);
     if (switches.empty()) continue;
@@ -792,54 +794,7 @@ std::optional<Cause> plain_definition(const std::vector<WrittenDefinition>& all_
   return Cause{"variable-not-extern", where + " defines the variable: it says neither extern nor inline"};
 }
 
-// --- What is linked
-
-/// Two sources may become the same bytes.
-bool have_own_sources(const Site& a, const Site& b, const std::vector<WrittenDefinition>& all_written) {
-  const auto source = [&](const Site& site) {
-    const auto found = std::find_if(all_written.begin(), all_written.end(),
-                                    [&](const WrittenDefinition& written) { return written.site == &site; });
-    return found == all_written.end() ? std::string() : found->source;
-  };
-  const std::string first = source(a);
-  const std::string second = source(b);
-  return !first.empty() && !second.empty() && first != second;
-}
-
-/// The sites are copies of one thing.
-std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
-                                  FileContents& files) {
-  if (finding.sites.size() < 2) return std::nullopt;
-  const Site& kept = finding.sites.front();
-  std::optional<Cause> cause;
-  for (std::size_t i = 1; i < finding.sites.size(); ++i) {
-    const Site& other = finding.sites[i];
-    std::optional<Cause> copy;
-    if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin)) {
-      copy = Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
-    } else if (!have_own_sources(kept, other, all_written) && files.have_same_bytes(kept.origin, other.origin)) {
-      copy = kept.origin.is_member() && other.origin.is_member()
-                 ? Cause{"copied-archive", fmt::format("{} and {} hold the same object: one archive under two names",
-                                                       kept.origin.path, other.origin.path)}
-                 : Cause{"copied-object",
-                         fmt::format("{} and {} are the same object", kept.origin.display(), other.origin.display())};
-    }
-    if (!copy) {  // taking the copies off the line leaves this one
-      cause.reset();
-      break;
-    }
-    if (!cause) cause = std::move(copy);
-  }
-  if (cause) return cause;
-  const bool one_source = all_written.size() == finding.sites.size() && !all_written[0].source.empty() &&
-                          std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
-                            return written.source == all_written[0].source;
-                          });
-  if (!one_source) return std::nullopt;
-  return Cause{"source-compiled-twice",
-               fmt::format("{} is compiled into both {} and {}", all_written[0].source,
-                           all_written[0].site->origin.display(), all_written[1].site->origin.display())};
-}
+// --- Two definitions of two authors
 
 /// The header that declares what all of them define.
 const SourceLine* common_declaration(const std::vector<const WrittenDefinition*>& all_written) {
@@ -939,8 +894,8 @@ bool is_named_by_includer(const std::vector<const WrittenDefinition*>& all_writt
 }
 
 std::optional<Cause> cause_of(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
-                              FixContext& fix) {
-  if (auto cause = linked_twice(finding, all_written, *fix.files)) return cause;
+                              std::span<const InputFacts> inputs, FixContext& fix) {
+  if (auto cause = linked_twice(finding, all_written, *fix.files, inputs)) return cause;
   if (auto cause = source_included(all_written, fix)) return cause;
   const std::vector<const WrittenDefinition*> header = header_definitions(all_written);
   const std::string name = last_part(finding.demangled);
@@ -969,8 +924,8 @@ std::string files_of(const Finding& finding) {
 
 /// What other symbols have in common with this one when theirs is the same kind of cause; empty: nothing.
 std::string subject_of(const Cause& cause, const Finding& finding, const FixContext& fix) {
-  if (is_among(cause.kind,
-               {"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
+  if (is_among(cause.kind, {"input-twice", "copied-archive", "copied-member", "copied-object", "source-compiled-twice",
+                            "source-compiled-otherwise", "source-included"}))
     return cause.text;  // names the files alone
   if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, fix.macro->defined_at.text());
   if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));
@@ -983,10 +938,10 @@ std::string subject_of(const Cause& cause, const Finding& finding, const FixCont
 
 }  // namespace
 
-void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written, const Project& project,
-                   FileContents& files) {
+void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                   std::span<const InputFacts> inputs, const Project& project, FileContents& files) {
   FixContext fix{.finding = &finding, .project = &project, .files = &files, .all_written = &all_written};
-  finding.cause = cause_of(finding, all_written, fix);
+  finding.cause = cause_of(finding, all_written, inputs, fix);
   if (!finding.cause) return;
   finding.cause->about = subject_of(*finding.cause, finding, fix);
   finding.fixes = fixes_for(*finding.cause, fix);

@@ -20,9 +20,13 @@
 namespace elfaudit {
 
 /// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `all_written`: those of the
-/// finding's definitions, in the order of its sites.
-void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written, const Project& project,
-                   FileContents& files);
+/// finding's definitions, in the order of its sites. `inputs`: of the audit.
+void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                   std::span<const InputFacts> inputs, const Project& project, FileContents& files);
+
+/// What of a duplicate follows from what is linked: its sites are copies of one thing (build_cause.cpp).
+std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                                  FileContents& files, std::span<const InputFacts> inputs);
 
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);

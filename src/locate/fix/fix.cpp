@@ -585,6 +585,16 @@ std::vector<Fix> fixes_of(const Cause& cause, const FixContext& context) {
   if (cause.kind == "copied-archive")
     return {
         {fmt::format("remove one of the two archives from the link line: {}", last_site(context).origin.path), {}, {}}};
+  if (cause.kind == "copied-member")
+    return {{fmt::format("take {} out of {} or {}", context.finding->sites.front().origin.member,
+                         context.finding->sites.front().origin.path, last_site(context).origin.path),
+             {},
+             {}}};
+  if (cause.kind == "source-compiled-otherwise")
+    return {{fmt::format("link one of the two builds of it, or give {} another name in each, as the others have",
+                         context.finding->demangled),
+             {},
+             {}}};
   if (cause.kind == "copied-object" || cause.kind == "source-compiled-twice")
     return {{fmt::format("leave {} or {} out of the link", context.finding->sites.front().origin.display(),
                          last_site(context).origin.display()),

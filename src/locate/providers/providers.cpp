@@ -237,7 +237,7 @@ class SupplierSearch {
                          path, "move " + path});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted && !comes_before_need(i, id.in.input)) {
       offer(i, {"archive-index", who + " defines it, and the index of the archive does not name it", path,
-                (object.origin.bytecode ? "run gcc-ranlib on " : "run ranlib on ") + path});
+                index_fix(object, path)});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted) {
       offer_placed(i, {"library-too-early",
                        who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
@@ -348,7 +348,7 @@ class SupplierSearch {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
         if (resolution_.linked[i][o] || inputs_[i].kind == InputKind::SharedObject) objects.push_back({i, o});
     objects.resize(std::min<std::size_t>(objects.size(), kMostLookedInto));
-    std::vector<std::vector<std::string_view>> kept(objects.size());
+    std::vector<std::vector<LocalName>> kept(objects.size());
     for_each_parallel(objects.size(), 1, [&](std::size_t n) {
       try {
         kept[n] = names_kept_local(object(objects[n]).origin, names);
@@ -356,6 +356,13 @@ class SupplierSearch {
       }
     });
     for (std::size_t n = 0; n < objects.size(); ++n) offer_locals(object(objects[n]), kept[n]);
+  }
+
+  /// The tool has to read the code that the archive holds.
+  static std::string index_fix(const ObjectFacts& object, const std::string& path) {
+    if (object.lto.compiler == LtoCompiler::Llvm)
+      return "make " + path + " with llvm-ar, and link by clang -flto: it holds LLVM bitcode";
+    return (object.origin.bytecode ? "run gcc-ranlib on " : "run ranlib on ") + path;
   }
 
   static std::string static_fix(std::string_view name, const std::string& who) {
@@ -381,13 +388,30 @@ class SupplierSearch {
     return names;
   }
 
-  void offer_locals(const ObjectFacts& object, const std::vector<std::string_view>& names) {
+  void offer_locals(const ObjectFacts& object, const std::vector<LocalName>& names) {
     const std::string who = object.origin.display();
-    for (const std::string_view name : names)
-      for (const std::size_t i : locals_.find(name)->second)
-        offer(i, object.kind != ObjectKind::Relocatable
-                     ? not_exported(who + " has it, but does not export it", who)
-                     : Supplier{"static-elsewhere", who + " has one that is static", {}, static_fix(name, who)});
+    for (const LocalName& local : names)
+      for (const std::size_t i : locals_.find(local.name)->second)
+        offer(i, object.kind != ObjectKind::Relocatable ? not_exported(who + " has it, but does not export it", who)
+                                                        : kept_to_itself(local, bases_[i], who));
+  }
+
+  /// A local symbol. What a compiler makes of `static` in C++ has another name than `missing`.
+  static Supplier kept_to_itself(const LocalName& local, const std::string& missing, const std::string& who) {
+    if (local.is_label)
+      return {"static-elsewhere",
+              who + " has it as a label of assembly that is not global",
+              {},
+              "write .globl " + missing + " in the assembly of " + who};
+    if (is_mangled(local.name) && local.name == missing)
+      return {
+          "static-elsewhere",
+          who + " has it as a local symbol: nvcc 13 keeps the host function of a __global__ template so, objcopy any",
+          {},
+          "of a kernel, compile both with -rdc=true or -static-global-template-stub=false, or launch it where it is "
+          "defined; else leave it global in " +
+              who};
+    return {"static-elsewhere", who + " has one that is static", {}, static_fix(local.name, who)};
   }
 
   /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line
@@ -433,12 +457,12 @@ class SupplierSearch {
   void look_in_folders() {
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
-    std::map<std::string_view, const std::string*> on_line;
-    for (const LinkInput& input : job_.inputs) on_line.emplace(base_name(input.path), &input.path);
+    std::map<std::string, const std::string*> on_line;  // "-lz" of libz.so and libz.a
+    for (const LinkInput& input : job_.inputs) on_line.emplace(as_option(input.path), &input.path);
     const auto libraries = libraries_with(folders_of_the_line(), names);
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
     for (const auto* library : by_share(libraries)) {
-      if (const auto namesake = on_line.find(base_name(library->first)); namesake != on_line.end()) {
+      if (const auto namesake = on_line.find(as_option(library->first)); namesake != on_line.end()) {
         offer_namesake(library->first, library->second, *namesake->second);
         continue;
       }
