@@ -17,6 +17,8 @@ NAMES = {
     "vtable for Shape": "define that function", "typeinfo for llvm::Pass": "RTTI", "Foo::count": "inline (C++17)", "void put<int>(int)": "instantiate it explicitly",
     "uname(utsname*)": 'extern "C"', "n::load(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)": "_GLIBCXX_USE_CXX11_ABI",
     "y::load(std::__1::basic_string<char> const&)": "-stdlib", "own_function": "source",
+    "__hip_fatbin_3c9f": "--hip-link", "__start_reg": "retain", "_Py_NoneStruct": "-Wl,-z,defs", "__vsnprintf_chk": "-U_FORTIFY_SOURCE",
+    "f@m()": "interface unit", "Widget@gfx.core::draw() const": "gfx.core", "initializer for module m": "interface unit", "_ZNKW3gfxW4core6Widget4drawEv": "gfx.core",
 }
 
 
@@ -87,12 +89,18 @@ LOADERS = [
     ("x.rb:136:in 'require': libruby.so.3.3: cannot open shared object file: No such file or directory - gems/c.so (LoadError)", "gem pristine"),
     ("app: error while loading shared libraries: @rpath/libfoo.so.1: cannot open shared object file: No such file or directory", "-soname,libfoo.so.1"),
     ("./cli: symbol lookup error: build/libllama.so: undefined symbol: ggml_has", "ldd -r build/libllama.so"),
+    ("ImportError: _C.so: undefined symbol: __cudaRegisterLinkedBinary_e3743398_8_shift_cu_2f1254c8", "device link"),
+    ("ImportError: _C.so: undefined symbol: cublasGemmEx", "link _C.so again with -lcublas"),
+    ("ImportError: libc10.so: cannot open shared object file: No such file or directory", "import torch before"),
+    ("./a: /lib/libc.so.6: version `GLIBC_ABI_DT_RELR' not found (required by ./liba.so)", "nopack-relative-relocs"),
+    ("./a: /lib/libc.so.6: version `GLIBC_PRIVATE' not found (required by /opt/x/libpthread.so.0)", "from one release"),
     ("/bin/sh: symbol lookup error: force.so: undefined symbol: dlsym", "-ldl"),
     ("ImportError: _ext.so: undefined symbol: _ZN3c105ErrorC1ENS_14SourceLocationERKSs", "_GLIBCXX_USE_CXX11_ABI"),
     ("ImportError: lltm.so: undefined symbol: THPVariableClass", "import torch"),
     ("ImportError: libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12", "libnvJitLink.so.12"),
     ("./a: relocation error: ./a: symbol pci_init, version LIBPCI_3.2 not defined in file libpci.so.3 with link time reference", "libpci.so.3"),
     ("ImportError: dynamic module does not define module export function (PyInit_example)", "PYBIND11_MODULE(example,"),
+    ("ImportError: dynamic module does not define module export function (PyInit_x)", "default visibility"),
     ("NODE_MODULE_VERSION 83. This version of Node.js requires", "npm rebuild"),
     ("Error: no kernel image is available for execution on the device 209", "-gencode"),
     ("CUDA error cudaErrorSymbolNotFound [bulk.cuh:239]: named symbol not found", "-gencode"),
@@ -119,3 +127,65 @@ def test_what_a_loader_says(bench, line, fix):
 def test_a_linker_is_no_loader(bench, line):
     bench.write("build.log", line + "\n")
     assert "load-refused" not in bench.audit("diagnose", "--format", "json", "build.log").out
+
+
+# What linkers and other tools print: the log, the kind, the symbol, part of the first fix. The messages are theirs, word for word.
+MESSAGES = [
+    ("`.rodata.G' referenced in section `.data' of b.o: defined in discarded section `.rodata.G[G]' of b.o", "discarded-section", ".rodata.G", "alike"),
+    ("`loc' referenced in section `.text' of libb.a(b.o): defined in discarded section `.text.f[G]' of libb.a(b.o)", "discarded-section", "loc", "alike"),
+    ('b.o(.text+0x1): error: relocation refers to local symbol "loc" [1], which is defined in a discarded section\n  section group signature: "G"\n  prevailing definition is from a.o', "discarded-section", "loc", "alike"),
+    ('b.o(.text+0x1): error: relocation refers to global symbol "extra", which is defined in a discarded section\n  section group signature: "G"', "discarded-section", "extra", "alike"),
+    ("ld.lld: error: relocation refers to a symbol in a discarded section: loc\n>>> defined in b.o\n>>> referenced by b.o:(.text+0x1)", "discarded-section", "loc", "alike"),
+    ("a.o: in function `main':\na.c:(.text+0x10): relocation truncated to fit: R_X86_64_PC32 against symbol `after' defined in .bss section in a.o", "relocation-overflow", "after", "-mcmodel=medium"),
+    ("(.text+0x36): relocation truncated to fit: R_X86_64_PC32 against `.bss'\n(.text+0x443): additional relocation overflows omitted from the output", "relocation-overflow", None, "-mcmodel=medium"),
+    ("a.o:a.c:function main: error: relocation overflow: reference to 'after' defined in a.o", "relocation-overflow", "after", "-mcmodel=medium"),
+    ("ld.lld: error: a.o:(function main: .text+0x10): relocation R_X86_64_PC32 out of range: 3000008851 is not in [-2147483648, 2147483647]; references after\n>>> referenced by a.c\n>>> defined in a.o", "relocation-overflow", "after", "-mcmodel=medium"),
+    ("mold: error: a.o:(.text): relocation R_X86_64_PC32 against after out of range: 3000008803 is not in [-2147483648, 2147483648)", "relocation-overflow", "after", "-mcmodel=medium"),
+    ("/usr/bin/ld: state: TLS definition in a.o section .tbss mismatches non-TLS reference in b.o\n/usr/bin/ld: b.o: error adding symbols: bad value", "tls-mismatch", "state", "thread_local"),
+    ("/usr/bin/ld: state: TLS reference in b.o mismatches non-TLS definition in a.o section .data\n/usr/bin/ld: a.o: error adding symbols: bad value", "tls-mismatch", "state", "thread_local"),
+    ("/usr/bin/ld.gold: error: b.o: symbol 'state' used as both __thread and non-__thread\n/usr/bin/ld.gold: a.o: previous definition here", "tls-mismatch", "state", "thread_local"),
+    ("ld.lld: error: TLS attribute mismatch: state\n>>> defined in a.o\n>>> defined in b.o", "tls-mismatch", "state", "thread_local"),
+    ("ld.lld: error: relocation R_X86_64_PC32 cannot refer to absolute symbol: state\n>>> defined in a.o\n>>> referenced by b.c\n>>>               b.o:(main)", "relocation-not-pic", "state", "thread_local"),
+    ("/usr/bin/ld: gone: undefined version: V1\n/usr/bin/ld: failed to set dynamic section sizes: bad value", "symbol-version", "gone", "--undefined-version"),
+    ("ld.lld-19: error: version script assignment of 'V1' to symbol 'gone' failed: symbol not defined", "symbol-version", "gone", "--undefined-version"),
+    ("/usr/bin/ld: p.so: version node not found for symbol f@@V2\n/usr/bin/ld: failed to set dynamic section sizes: bad value", "symbol-version", "f", "add a node V2"),
+    ("mold: error: a.o: symbol f has undefined version V2", "symbol-version", "f", "add a node V2"),
+    ("/usr/bin/ld: a.o: Relocations in generic ELF (EM: 183)\n/usr/bin/ld: a.o: error adding symbols: file in wrong format", "other-machine", None, "for this machine"),
+    ("/usr/bin/ld: i386 architecture of input file `a.o' is incompatible with i386:x86-64 output", "other-machine", None, "for this machine"),
+    ("ld.lld: error: libf.a(a.o) is incompatible with elf64-x86-64", "other-machine", None, "for this machine"),
+    ("a.o: file not recognized: file format not recognized", "not-an-object", None, "clang -flto"),
+    ("/tmp/cce5F8oy.s: Assembler messages:\n/tmp/cce5F8oy.s: Error: invalid attempt to declare external version name as default in symbol `f@@V1'\nlto-wrapper: fatal error: gcc returned 1 exit status\n"
+     "/usr/bin/ld: error: lto-wrapper failed\ncollect2: error: ld returned 1 exit status", "compile-error", "f@@V1", "symver"),
+    ('ERROR: modpost: "ethtool_op_get_link_x" [/src/r8152.ko] undefined!\nmake[1]: *** [scripts/Makefile.modpost:126: Module.symvers] Error 1', "other-link-error", "ethtool_op_get_link_x", "KBUILD_EXTRA_SYMBOLS"),
+    ("WARNING: modpost: r8152: 'usb_helper' exported twice. Previous export was in compat.ko", "other-link-error", "usb_helper", "export usb_helper in one"),
+    ("[libprotobuf ERROR google/protobuf/descriptor_database.cc:642] File already exists in database: a.proto", "run-time-error", None, "one shared library"),
+    ("==7==ERROR: AddressSanitizer: odr-violation (0x5611c3464060):\n  [1] size=16 'table' a.c:1:5 in /x/p\n  [2] size=40 'table' b.c:1:6 in /x/libb.so", "run-time-error", "table", "extern"),
+    ('auditwheel: error: cannot repair "x.whl" to "manylinux_2_28_x86_64" ABI because of the presence of too-recent versioned symbols. You\'ll need to compile the wheel on an older toolchain.', "package-refused", None, "manylinux_2_28_x86_64"),
+]
+
+
+@pytest.mark.parametrize("log, kind, symbol, fix", MESSAGES)
+def test_what_a_message_says(bench, log, kind, symbol, fix):
+    [error] = errors(bench, log)
+    assert (error["kind"], error["symbol"]) == (kind, symbol) and fix in error["fixes"][0] and error["note"], error
+
+
+@pytest.mark.parametrize("line", ["the file format not recognized; treating as linker script", "gone: undefined version: V1 of the manual", "/usr/bin/ld: skipping incompatible arm/libz.a when searching for -lz"])
+def test_prose_and_warnings_are_no_errors(bench, line):
+    bench.write("build.log", line + "\n")
+    assert "no known error" in bench.audit("diagnose", "build.log").out
+
+
+HEADER_AND_LIBRARY = ("/usr/bin/ld: /opt/nvshmem/lib/libnvshmem_device.a(init_device.cu.o):(.bss+0x380): multiple definition of `state_d'; "
+                      "build/csrc/deep_ep.o:/opt/nvshmem/include/device_host_transport/nvshmem_common_ibgda.h:351: first defined here")
+TWO_DEFINITIONS = [
+    (HEADER_AND_LIBRARY, "nvshmem_common_ibgda.h:351 defines it in deep_ep.o, and libnvshmem_device.a(init_device.cu.o) has a definition of its own: a macro or an #if at that line decides", "only where the line is a declaration"),
+    ("nvlink error   : Multiple definition of '_ZN7deep_ep27nvshmemi_efa_device_state_dE' in 'build/internode_ll.o', first defined in 'build/internode.o'", "internode.o and internode_ll.o each define it", "if a header that both include"),
+    ("/usr/bin/ld: b.o:/src/options.h:2: multiple definition of `verbosity'; a.o:/src/options.h:2: first defined here", "options.h:2 is a definition in each source that includes it", "make it `inline` in /src/options.h:2"),
+]
+
+
+@pytest.mark.parametrize("log, note, fix", TWO_DEFINITIONS)
+def test_what_two_places_say(bench, log, note, fix):
+    [error] = errors(bench, log)
+    assert note in error["note"] and fix in error["fixes"][0] and len(error["fixes"]) == 2, error

@@ -100,6 +100,40 @@ def test_static_in_another_file(shop):
     assert "other.o has one that is static" in notes(shop, "main.o", "other.o")["wares"]
 
 
+def test_label_of_assembly(shop):
+    shop.cc("other.o", '__asm__("wares: ret");', "gcc")
+    found = undefined(shop, "g++ main.o other.o")["wares"]
+    assert found["cause"]["text"] == "other.o has it as a label of assembly that is not global" and "write .globl wares" in found["fixes"][0]["text"], found
+
+
+def test_local_name_of_a_template(shop):
+    """nvcc 13 gives the host functions of __global__ templates internal linkage, under the name that others refer to."""
+    shop.cc("m.o", "template <typename T> void mult(T); int main() { mult<float>(1); }")
+    shop.cc("k.o", "template <typename T> void mult(T) {} template void mult<float>(float);")
+    shop.sh("objcopy --localize-symbol=_Z4multIfEvT_ k.o")
+    found = undefined(shop, "g++ m.o k.o")["_Z4multIfEvT_"]
+    assert "nvcc 13" in found["cause"]["text"] and "-static-global-template-stub=false" in found["fixes"][0]["text"], found
+
+
+def test_archive_and_shared_object_of_one_name(lab):
+    """-lvend is the one in the first folder."""
+    lab.cc("m.o", "int vend_new(void), vend_ctrl(void); int main(void) { return vend_new() + vend_ctrl(); }", "gcc")
+    lab.cc("b.o", "int vend_new(void) { return 1; }", "gcc")
+    lab.cc("s.o", "int vend_new(void) { return 1; } int vend_ctrl(void) { return 2; }", "gcc -fPIC")
+    lab.sh("mkdir v1 v2; ar rc v1/libvend.a b.o; gcc -shared s.o -o v2/libvend.so; rm s.o b.o")
+    assert undefined(lab, "gcc m.o -Lv1 -Lv2 -lvend")["vend_ctrl"]["fixes"][0]["text"] == "link v2/libvend.so in place of v1/libvend.a"
+    lab.sh("gcc m.o v2/libvend.so -o out")
+
+
+def test_bitcode_in_an_archive_of_gnu_ar(lab):
+    need("clang-19")
+    lab.cc("m.o", "int af(void); int main(void) { return af(); }", "gcc")
+    lab.cc("a.o", "int af(void) { return 1; }", "clang-19 -flto")
+    lab.sh("ar rc liba.a a.o 2> /dev/null")
+    [fix, *_] = undefined(lab, "gcc m.o liba.a")["af"]["fixes"]
+    assert "llvm-ar" in fix["text"] and "ranlib" not in fix["text"], fix
+
+
 def test_not_exported_by_a_shared_object(shop):
     shop.write("none.map", "{ local: *; };")
     shop.sh("g++ -shared wares.o -Wl,--version-script,none.map -o libwares.so")

@@ -93,6 +93,49 @@ def test_an_archive_is_copied(lab):
     assert broken["fixes"][0]["text"] == "remove one of the two archives from the link line: libtwo.a"
 
 
+def test_two_archives_share_an_object(lab):
+    lab.cc("k.o", "int work() { return 1; }")
+    for name in ("one", "two"):
+        lab.ar(f"lib{name}.a", "k.o", lab.cc(f"{name}.o", f"int {name}() {{ return 1; }}"))
+    broken = finding(lab, ["libone.a", "libtwo.a"])
+    assert broken["cause"] == {"kind": "copied-member", "text": "libone.a and libtwo.a both hold k.o"}
+    assert [fix["text"] for fix in broken["fixes"]] == ["take k.o out of libone.a or libtwo.a"]
+
+
+def test_a_source_is_compiled_twice_with_other_macros(lab):
+    """Each object has a function that the other lacks: neither can be left out."""
+    lab.write("a.cpp", "int P() { return 1; }\nvoid start() {}\n")
+    lab.sh("g++ -g -DP=one -c a.cpp -o one.o && g++ -g -DP=two -c a.cpp -o two.o")
+    broken = finding(lab, ["one.o", "two.o"])
+    assert broken["cause"]["kind"] == "source-compiled-otherwise" and "each defines what the other does not" in broken["cause"]["text"]
+    assert "leave" not in broken["fixes"][0]["text"], broken
+
+
+def test_the_switch_of_the_one_source_that_is_known(lab):
+    lab.write("two.h", "int two_open();\n#ifdef TWO_IMPLEMENTATION\nint two_open() { return 2; }\n#endif\n")
+    lab.write("two.cpp", '#define TWO_IMPLEMENTATION\n#include "two.h"\n')
+    lab.sh("g++ -g -c two.cpp && cp two.cpp vend.cpp && g++ -c vend.cpp && rm vend.cpp")
+    broken = finding(lab, ["two.o", "vend.o"])
+    assert broken["cause"]["kind"] == "implementation-switch" and "TWO_IMPLEMENTATION is defined in two.cpp:1" in broken["cause"]["text"], broken
+    assert broken["fixes"][0]["text"] == "define TWO_IMPLEMENTATION in one source file, not in two.cpp:1"
+
+
+def test_edits_know_who_only_uses_a_name(lab):
+    """`static` takes a function from an object that declares it itself, whether the objects are files or a link's."""
+    lab.write("s.h", "int twice(int i) { return 2 * i; }\n")
+    for name in "ab":
+        lab.write(f"{name}.c", '#include "s.h"\n')
+    lab.write("c.c", "int twice(int);\nint main(void) { return twice(1); }\n")
+    lab.sh("gcc -g -c a.c b.c c.c")
+    texts = {}
+    for words in (["a.o", "b.o", "c.o"], ["--format", "json", "a.o", "b.o", "c.o"], ["--", "gcc", "a.o", "b.o", "c.o"]):
+        options = [] if "--format" in words else ["--format", "json"]
+        texts[" ".join(words)] = json.dumps(lab.audit("check", *options, *words).json()["findings"][0]["fixes"])
+    assert len(set(texts.values())) == 1, texts
+    for words in (["a.o", "b.o", "c.o"], ["--", "gcc", "a.o", "b.o", "c.o"]):
+        assert "static" not in lab.audit("check", "--diff", *words).out
+
+
 def test_an_object_is_named_twice(lab):
     lab.cc("a.o", "int work() { return 1; }")
     assert finding(lab, ["a.o", "./a.o"])["cause"] == {"kind": "input-twice", "text": "a.o is named twice on the link line"}

@@ -510,7 +510,8 @@ std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixCo
   std::vector<std::string> sources;
   for (const SwitchedSource& one : all) add_new(sources, one.written->source);
   // Of one source: where nothing is known of the others, which may be built of the same header.
-  const bool is_alone = sources.size() == 1 && fix.all_written->size() == 1;
+  const auto is_known = [](const WrittenDefinition& one) { return one.definition || !one.candidates.empty(); };
+  const bool is_alone = sources.size() == 1 && std::ranges::count_if(*fix.all_written, is_known) == 1;
   if (sources.size() < 2 && !is_alone) return std::nullopt;
   for (const Switch& candidate : all.front().switches) {
     const std::vector<const Switch*> switches = same_switches(candidate, all);
