@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <set>
 #include <tuple>
 
 #include "divergence/divergence.hpp"
@@ -506,10 +507,18 @@ std::vector<const Audit*> links_of(const Audit& audit) {
   return links;
 }
 
-std::vector<std::string_view> names_in(const std::vector<const Audit*>& links) {
+/// Of symbols that inputs mention, or findings: a program has variables of its device code only by local symbols.
+std::vector<std::string_view> names_in(const Audit& audit) {
   std::vector<Evidence> evidence;
-  for (const Audit* link : links) evidence.push_back({link->job, link->inputs, link->resolution});
-  return symbol_names(evidence);
+  for (const Audit* link : links_of(audit)) evidence.push_back({link->job, link->inputs, link->resolution});
+  std::vector<std::string_view> names = symbol_names(evidence);
+  const std::set<std::string_view> known(names.begin(), names.end());
+  for (const Finding& finding : audit.findings) {
+    if (!finding.symbol.empty() && !known.contains(finding.symbol)) names.push_back(finding.symbol);
+    for (const std::string& symbol : finding.symbols)
+      if (!known.contains(symbol)) names.push_back(symbol);
+  }
+  return names;
 }
 
 bool is_about(const Finding& finding, const std::string& symbol) {
@@ -520,17 +529,22 @@ bool is_about(const Finding& finding, const std::string& symbol) {
 }  // namespace
 
 std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view spelling) {
-  const std::vector<const Audit*> links = links_of(audit);
   std::vector<SymbolReport> reports;
-  for (const std::string& name : names_spelled(names_in(links), spelling))
-    for (const Audit* link : links) {
+  for (const std::string& spelled : names_spelled(names_in(audit), spelling))
+    for (const Audit* link : links_of(audit)) {
+      const std::string name = without_version(spelled);
       SymbolReport report = explain(*link, name);
-      if (report.symbol.empty()) continue;
       report.link = link->job.output_path;
       for (const Finding& finding : audit.findings) {
         const auto& with = finding.links;
         const bool here = with.empty() || std::ranges::find(with, report.link) != with.end();
         if (here && is_about(finding, name)) report.findings.push_back(finding);
+      }
+      if (report.symbol.empty() && report.findings.empty()) continue;
+      if (report.symbol.empty()) {
+        report.symbol = name;
+        report.demangled = demangle(name);
+        report.verdict = "no symbol that a linker sees; what is found out about it follows";
       }
       if (audit.links.empty()) report.link.clear();
       reports.push_back(std::move(report));
@@ -539,7 +553,7 @@ std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view 
 }
 
 std::vector<std::string> similar_names(const Audit& audit, std::string_view spelling) {
-  return names_near(names_in(links_of(audit)), spelling);
+  return names_near(names_in(audit), spelling);
 }
 
 int exit_code(const Audit& audit, Severity fail_on) {
