@@ -62,13 +62,12 @@ struct Conflict {
 
 /// A reference to an undefined name, and where its object uses it.
 struct Reference {
-  SymbolId id;               ///< Unresolved::local: without a symbol
+  SymbolId id;               ///< Missing::Local: without a symbol
   std::string section;       ///< the section whose relocation uses it; empty until it is looked up
   std::uint64_t offset = 0;  ///< in that section
-  std::uint32_t local = 0;   ///< Unresolved::local: the symbol table index
+  std::uint32_t local = 0;   ///< Missing::Local: the symbol table index
 };
 
-/// A name that some linked object needs and nothing in the link defines.
 /// A file that would define an undefined name, or defines one like it, and why the link doesn't take that.
 struct Supplier {
   std::string kind;   ///< the cause's, as docs/why.md lists them: "library-not-linked"
@@ -77,26 +76,35 @@ struct Supplier {
   std::string fix;    ///< what to write; empty where the text says all that is known
 };
 
+/// Why nothing in the link answers an undefined name.
+enum class Missing : std::uint8_t {
+  Undefined,      ///< no input defines it
+  Discarded,      ///< only a section that the link discards defines it
+  Local,          ///< a local symbol, which only its own object could define
+  NotInProgram,   ///< a shared object defines it, and the program has no copy of it, which it needs
+  NeededByShared  ///< only shared objects refer to it
+};
+
+/// What the linker makes of an undefined name.
+enum class Reported : std::uint8_t {
+  No,       ///< nothing, or that is not judged
+  IfKept,   ///< an error if link-time optimisation keeps the only code that refers to it
+  Warning,  ///< it warns and goes on: --warn-unresolved-symbols, --noinhibit-exec
+  Error
+};
+
+/// A name that some linked object or option needs and nothing in the link defines.
 struct Unresolved {
   std::string symbol;
   std::vector<Reference> references;  ///< in link order, without weak ones
-  bool hidden = false;                ///< a reference has hidden or protected visibility: always an error
   std::string option;                 ///< "--require-defined", when no object refers to it
-  bool in_shared = false;             ///< only shared objects refer to it: judged by report_in_shared_objects
-  bool beside_line = false;           ///< only a library that other libraries need defines it: GNU ld refuses that
-  bool in_library = false;   ///< a shared object of the link mentions it: filled in where the linker's rules need it
-  bool not_local = false;    ///< and it is an error because it is not bound locally: gold alone reports that
-  bool made_local = false;   ///< GNU ld has made a local symbol of a hidden one
-  bool foreign = false;      ///< an object for another machine refers to it: LinkJob::foreign
-  bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
-  bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
-  bool local = false;        ///< local symbols, which nothing else can define
-  /// The definition in a shared object, of which `option` needs an address in the program; of gold also what a reference
-  /// that is not of default visibility means: it is content with a copy in the program.
-  SymbolId library{};
+  bool hidden = false;  ///< a reference has hidden or protected visibility: no shared object can define it
+  Missing why = Missing::Undefined;
+  Reported reported = Reported::No;
   std::vector<std::string> remarks{};  ///< what else there is to say of it
   std::vector<Supplier> suppliers{};   ///< the best first; the scan stage fills them in
-  bool reported = false;               ///< the linker would report it; false also where that is not judged
+
+  bool is_reported() const { return reported == Reported::Warning || reported == Reported::Error; }
 };
 
 /// Why a linker refuses the link, other than duplicate and undefined symbols.
@@ -173,27 +181,15 @@ struct RefusedRelocation {
   std::string section;       ///< that it changes
   std::uint64_t offset = 0;  ///< of the first, in that section
   std::uint32_t count = 1;
-  std::string symbol;                ///< mangled; of a section symbol the section's name
-  SymbolId reference;                ///< invalid for a local symbol
-  SymbolId library;                  ///< the library's definition that it resolves to; else invalid
-  std::uint32_t section_index = 0;   ///< header index of `section`
-  std::uint32_t symbol_index = 0;    ///< in the symbol table
-  std::uint32_t symbol_section = 0;  ///< header index of a local symbol's section; 0: none
+  std::string symbol;  ///< mangled; of a section symbol the section's name
+  SymbolId reference;  ///< invalid for a local symbol
+  SymbolId library;    ///< the library's definition that it resolves to; else invalid
 };
 
 /// Those of one object, by section and offset.
 struct RefusedRelocations {
   ObjectId in;
   std::vector<RefusedRelocation> relocations;
-};
-
-/// A shared object's reference that lld requires the link to satisfy (its SharedFile::requiredSymbols). Judged once it
-/// is known which sections are kept.
-struct SharedNeed {
-  std::string symbol;   ///< with its version, if it has one
-  SymbolId reference;   ///< the first shared object's
-  SymbolId definition;  ///< a relocatable object's; invalid: nothing defines it
-  bool hidden = false;  ///< a relocatable object mentions the name hidden or internal
 };
 
 /// Points into the facts: the decoded symbols of image `image` of an object.
@@ -275,9 +271,9 @@ enum class Judged : std::uint8_t {
 
 /// What the resolution is a verdict on. Rules and reports rely on this alone.
 struct Judgement {
-  Judged duplicates = Judged::Yes;        ///< `conflicts` are all conflicts of the line's inputs; else, at least these
-  Judged undefined = Judged::FilesAlone;  ///< Unresolved::reported are all names that the linker would report; else, at
-                                          ///< least these
+  Judged duplicates = Judged::Yes;  ///< `conflicts` are all conflicts of the line's inputs; else, at least these
+  /// Those of `unresolved` that are reported are all that the linker would report; else, at least these.
+  Judged undefined = Judged::FilesAlone;
 };
 
 struct Resolution {
@@ -292,13 +288,9 @@ struct Resolution {
   std::vector<Conflict> conflicts;                                             ///< in the order of the link
   std::vector<Rejection> rejections;                                           ///< in the order of the link
   std::vector<FatalWarning> warnings;                                          ///< with --fatal-warnings
-  /// With --fatal-warnings, by name: the reference for which GNU ld warns where a section .gnu.warning.NAME is linked.
-  std::map<std::string, FatalWarning, std::less<>> mentions;
-  std::map<std::string, FatalWarning, std::less<>> weak_mentions;  ///< the last weak one, while nothing defines it
-  std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations are read
+  std::vector<Unresolved> unresolved;                                          ///< by name
   std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
   bool undefined_counted = true;                 ///< false: not requested, and neither of these two is valid
-  std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
   std::vector<RefusedRelocations> relocations;   ///< in the order of the link
   std::vector<LostReference> lost_references;    ///< in the order of the link
   bool relocations_judged = false;               ///< false: not requested, or no rules are known for linker and machine
@@ -306,7 +298,7 @@ struct Resolution {
   DeviceResolution device;
 
   SymbolResolution resolution_of(SymbolId id) const {
-    if (id.symbol == kNone) return SymbolResolution::Reference;  // Unresolved::local
+    if (id.symbol == kNone) return SymbolResolution::Reference;  // Missing::Local
     return symbol_resolutions[id.in.input][id.in.object][id.symbol];
   }
 };

@@ -93,8 +93,8 @@ std::vector<GpuCompile> gpu_compiles_of(const std::vector<InputFacts>& inputs, c
 }
 
 /// The objects that were read do not know what the others define.
-void take_undefined_from(const Prefilter& prefilter, Resolution& resolution) {
-  resolution.unresolved.clear();
+void take_undefined_from(const Prefilter& prefilter, Resolution& resolution, Unsettled& unsettled) {
+  unsettled.undefined.clear();
   resolution.undefined_count = prefilter.undefined;
   resolution.undefined_counted = prefilter.undefined.has_value();
 }
@@ -224,6 +224,7 @@ class AuditRun {
   std::optional<Prefilter> prefilter_;
   ReadInputs* const of_build_;
   Audit made_;
+  Unsettled unsettled_;  ///< what the engine left for the steps that judge the link
   Attempts attempt_;
   std::optional<LinkNames> names_;      ///< of what was read
   std::optional<LinkMembers> members_;  ///< where archives are opened by need
@@ -265,45 +266,46 @@ void AuditRun::number_names() {
 }
 
 void AuditRun::resolve_symbols() {
-  made_.resolution = members_ ? members_->resolve() : resolve(made_.job, made_.inputs, *names_);
+  made_.resolution = members_ ? members_->resolve(unsettled_) : resolve(made_.job, made_.inputs, *names_, unsettled_);
   // The objects that were read do not know what the others define.
-  if (prefilter_) take_undefined_from(*prefilter_, made_.resolution);
-  judge_lost_members(made_.inputs, made_.resolution, made_.job);
+  if (prefilter_) take_undefined_from(*prefilter_, made_.resolution, unsettled_);
+  judge_lost_members(made_.inputs, made_.resolution, unsettled_, made_.job);
 }
 
 /// Finds what else the linker refuses or warns of: undefined names, references to discarded sections, --fatal-warnings.
 void AuditRun::judge() {
   made_.resolution.judgement = judgement_of(made_.job, made_.inputs);
-  keep_told(made_.job, made_.resolution);
+  keep_told(made_.job, made_.resolution, unsettled_);
   if (can_be_settled(made_.job)) settle_undefined();
   if (made_.job.scope.whole_line)
     attempt_("discarded sections", [&] {
-      find_lost_references(made_.job, made_.inputs, made_.resolution, find_local_uses, read_section_graph, find_needed);
+      find_lost_references(made_.job, made_.inputs, made_.resolution, unsettled_, find_local_uses, read_section_graph,
+                           find_needed);
     });
   attempt_("warnings", [&] {
-    find_fatal_warnings(made_.job, made_.inputs, made_.resolution,
+    find_fatal_warnings(made_.job, made_.inputs, made_.resolution, unsettled_,
                         {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
   });
-  conclude(made_.job, made_.inputs, made_.resolution);
+  conclude(made_.job, made_.inputs, made_.resolution, unsettled_);
 }
 
 /// Names that could not be settled are not reported: which of them the linker would miss is not known.
 void AuditRun::settle_undefined() {
   const std::size_t before = attempt_.errors().size();
   attempt_("undefined symbols", [&] {
-    settle_unresolved(made_.job, made_.inputs, made_.resolution,
+    settle_unresolved(made_.job, made_.inputs, made_.resolution, unsettled_,
                       {find_uses, has_section, relocated_without_bytes, find_open_locals, read_asked_relocations,
                        read_section_graph, find_needed});
   });
   if (attempt_.errors().size() == before) return;
-  made_.resolution.unresolved.clear();
+  unsettled_.undefined.clear();
   made_.resolution.judgement.undefined = Judged::InputUnread;
 }
 
 /// A linker that reads members itself finds in them what an older index does not have.
 void AuditRun::open_unindexed_members() {
   if (!members_ || !members_->open_behind_indexes(made_.resolution)) return;
-  made_.resolution = members_->resolve();
+  made_.resolution = members_->resolve(unsettled_);
   judge();
 }
 
@@ -315,7 +317,7 @@ void AuditRun::open_rivals() {
 void AuditRun::find_suppliers() {
   std::vector<Unresolved*> missing;
   for (Unresolved& name : made_.resolution.unresolved)
-    if (name.reported && !name.local) missing.push_back(&name);
+    if (name.is_reported() && name.why != Missing::Local) missing.push_back(&name);
   attempt_("suppliers", [&] {
     find_host_suppliers(made_.job, made_.inputs, made_.resolution, missing, [&](std::vector<ObjectId> unopened) {
       if (members_) members_->open_for_report(std::move(unopened), made_.resolution);
@@ -326,8 +328,8 @@ void AuditRun::find_suppliers() {
 void AuditRun::judge_relocations() {
   if (!can_judge_relocations(made_.job)) return;
   attempt_("relocations", [&] {
-    find_refused_relocations(made_.job, made_.inputs, made_.resolution, read_asked_relocations, read_section_graph,
-                             find_needed);
+    find_refused_relocations(made_.job, made_.inputs, made_.resolution, unsettled_, read_asked_relocations,
+                             read_section_graph, find_needed);
   });
 }
 

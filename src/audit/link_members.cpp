@@ -129,10 +129,10 @@ void LinkMembers::take_in(std::vector<ObjectId> members) {
 }
 
 /// Rule 2.
-Resolution LinkMembers::resolve() {
+Resolution LinkMembers::resolve(Unsettled& unsettled) {
   for (;;) {
     open_wanted();
-    Resolution resolution = elfaudit::resolve(job_, inputs_, names_);
+    Resolution resolution = elfaudit::resolve(job_, inputs_, names_, unsettled);
     grow();
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
     if (members.empty()) return resolution;
@@ -158,8 +158,7 @@ void LinkMembers::make_room(Resolution& resolution) const {
 
 /// Rule 4.
 bool LinkMembers::open_behind_indexes(Resolution& resolution) {
-  const auto reported = [](const Unresolved& name) { return name.reported; };
-  if (std::ranges::none_of(resolution.unresolved, reported)) return false;
+  if (std::ranges::none_of(resolution.unresolved, &Unresolved::is_reported)) return false;
   const std::vector<ObjectId> closed = unopened([&](ObjectId id) { return first_[id.input] == id.input; });
   std::vector<ObjectId> members = open(members_unlike_index(closed), true);
   make_room(resolution);

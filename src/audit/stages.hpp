@@ -7,6 +7,7 @@
 
 #include "elfaudit/audit.hpp"
 #include "resolve/link_names.hpp"
+#include "resolve/unsettled.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 
@@ -28,8 +29,8 @@ class LinkMembers {
  public:
   LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs, LinkNames& names);
 
-  /// The link as the job's linker makes it; opens what it takes.
-  Resolution resolve();
+  /// The link as the job's linker makes it; opens what it takes. As resolve() of resolve.hpp.
+  Resolution resolve(Unsettled& unsettled);
 
   /// Where something is reported as undefined: opens the members that the index is wrong about. True when the linker
   /// would find them: resolve() again.

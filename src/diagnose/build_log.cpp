@@ -21,7 +21,6 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "support/tables.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {

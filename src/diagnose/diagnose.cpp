@@ -32,7 +32,6 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "support/tables.hpp"
 
 namespace elfaudit::diagnose_stage {
 

@@ -19,7 +19,7 @@
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
-#include "support/tables.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 #include "support/zip_file.hpp"
 

@@ -1,4 +1,11 @@
 // The lexer and the reader of linker scripts.
+//
+//  1. There is one grammar, that of GNU ld's manual ("Linker Scripts"), for all linkers. A script that does not follow it
+//     can't be read, whatever its linker makes of it: the error names the line and the problem, and nothing is judged.
+//  2. A word is as long as it can be: "a=4" is one, and so is "a-b" where files and sections are named.
+//  3. Some linkers lack statements, functions and keywords that others have. The tables below have them; a script that
+//     uses what its linker lacks is an error too.
+//  4. mold reads INPUT, GROUP, OUTPUT_FORMAT, VERSION and "a = b;" alone.
 
 #include "input/linker_script.hpp"
 
@@ -50,20 +57,19 @@ class ScriptLexer {
   ScriptToken peek(ScriptMode mode);
   /// Behind an opening brace: the text up to the one that closes it, which is taken. Nothing when none does.
   std::optional<std::string_view> braced();
-  std::size_t line() const;  ///< of the next token, from 1
-  bool at_space() const { return at_ == text_.size() || is_space(text_[at_]); }
+  std::size_t line() const;  ///< of the token that next() or peek() returned last, from 1
   std::size_t place() const { return at_; }
   void go_back(std::size_t place) { at_ = place; }
 
  private:
   bool skip_space_and_comments();  ///< false: a comment is not closed
-  void skip_odd_characters(ScriptMode mode);
   bool in_name(char c, ScriptMode mode) const;
   ScriptToken quoted();
   ScriptToken punctuation();
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t token_ = 0;  ///< where the last token begins
   const LinkerTraits& linker_;
 };
 
@@ -78,7 +84,7 @@ constexpr std::array<std::string_view, 17> kOperators{
 
 std::size_t ScriptLexer::line() const {
   return 1 +
-         static_cast<std::size_t>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
+         static_cast<std::size_t>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(token_), '\n'));
 }
 
 bool ScriptLexer::skip_space_and_comments() {
@@ -122,24 +128,13 @@ ScriptToken ScriptLexer::punctuation() {
   return {ScriptToken::Kind::Punctuation, std::string(op), false};
 }
 
-/// GNU ld "ignores invalid characters", a quote that is not closed among them.
-void ScriptLexer::skip_odd_characters(ScriptMode mode) {
-  const auto is_odd = [&](char c) {
-    if (c == '"') return text_.find('"', at_ + 1) == std::string_view::npos;
-    return is_in("`@^'", c) || (c == '%' && (mode == ScriptMode::Statement || text_.substr(at_ + 1, 1) == "="));
-  };
-  while (linker_.passes_over_odd_characters && at_ < text_.size() && is_odd(text_[at_])) {
-    ++at_;
-    skip_space_and_comments();
-  }
-}
-
 ScriptToken ScriptLexer::next(ScriptMode mode) {
-  if (!skip_space_and_comments()) return {ScriptToken::Kind::Bad, "/*", false};
-  skip_odd_characters(mode);
+  const bool closed = skip_space_and_comments();
+  token_ = at_;
+  if (!closed) return {ScriptToken::Kind::Bad, "/*", false};
   if (at_ == text_.size()) return {};
   if (text_[at_] == '"') return quoted();
-  // "+=" and "-=" must not begin a name, and a name never begins with a comma. "=4" begins none but in lld 14.
+  // "+=" and "-=" must not begin a name, and a name never begins with a comma or, outside of lists of files, with "=".
   const bool begins_name =
       in_name(text_[at_], mode) && text_[at_] != ',' && (mode == ScriptMode::FileList || text_[at_] != '=') &&
       (mode == ScriptMode::FileList || !is_in("*-+:", text_[at_]) || text_.substr(at_ + 1, 1) != "=");
@@ -175,11 +170,39 @@ std::optional<std::string_view> ScriptLexer::braced() {
 using Kind = ScriptStatement::Kind;
 
 struct ScriptError {
-  std::string what = "syntax error";
+  std::string what;
 };
 
 ScriptError too_deep() {
   return {fmt::format("parentheses nest more than {} deep (elfaudit --limits)", limits::kExpressionDepth)};
+}
+
+/// The beginning of a word, which may be as long as the file.
+std::string shown(std::string_view word) {
+  constexpr std::size_t kMost = 60;
+  return word.size() <= kMost ? std::string(word) : std::string(word.substr(0, kMost)) + "...";
+}
+
+/// `what` is wrong with that token: "a ';' is missing before".
+ScriptError error_at(const ScriptToken& token, std::string_view what) {
+  if (token.kind == ScriptToken::Kind::End) return {fmt::format("syntax error: {} the end of the script", what)};
+  if (token.kind == ScriptToken::Kind::Bad)
+    return {fmt::format("syntax error: a {} is not closed", token.text == "/*" ? "comment" : "quote")};
+  return {fmt::format("syntax error: {} '{}'", what, shown(token.text))};
+}
+
+/// Rule 2: "a=4".
+bool has_sign(const ScriptToken& token) {
+  return token.name() && !token.quoted && token.text.find('=') != std::string::npos;
+}
+
+ScriptError unknown(const ScriptToken& token) {
+  if (!has_sign(token)) return error_at(token, "unknown word");
+  return {fmt::format("syntax error: '{}' is one word, an assignment has spaces around its sign", shown(token.text))};
+}
+
+ScriptError unknown_to(const LinkerTraits& linker, std::string_view word) {
+  return {fmt::format("{} does not know '{}'", linker.name, shown(word))};
 }
 
 bool is_assignment_operator(const ScriptToken& token) {
@@ -202,26 +225,23 @@ bool is_digits(std::string_view text, bool hex) {
   return !text.empty() && text.find_first_not_of(digits.substr(0, hex ? 22 : 10)) == std::string_view::npos;
 }
 
-/// "1Ah", and for GNU ld "addd": hexadecimal digits and a letter that says the base (ld/ldlex.l).
-bool is_marked_number(std::string_view text, const LinkerTraits& linker) {
-  return !text.empty() && is_in(linker.number_marks, text.back()) && is_digits(text.substr(0, text.size() - 1), true);
+/// "1Ah", "10d": hexadecimal digits and a letter for the base. "add" is one too, which is a number to GNU ld alone.
+bool is_marked_number(std::string_view text) {
+  return !text.empty() && is_in("hHxXoObBdD", text.back()) && is_digits(text.substr(0, text.size() - 1), true);
 }
 
-/// "16", "0x10", "16K", for most "0x10K", for GNU ld "$10".
-bool is_number(std::string_view text, const LinkerTraits& linker) {
-  if (is_marked_number(text, linker)) return true;
-  const bool dollar = linker.dollar_is_hexadecimal && text.starts_with('$');
-  const bool hex = dollar || text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(dollar ? 1 : 2);
-  if (!text.empty() && is_in("kKmM", text.back()) && !(hex && linker.numbers_are_plain)) text.remove_suffix(1);
-  std::uint64_t value = 0;
-  return is_digits(text, hex) &&
-         (!linker.numbers_are_plain ||
-          std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10).ec == std::errc());
+/// Of a word that begins with a digit or '$': "16", "0x10", "16K", "$10", "1Ah".
+bool is_number(std::string_view text) {
+  if (text.starts_with('$')) return is_digits(text.substr(1), true);
+  if (is_marked_number(text)) return true;
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  if (!text.empty() && is_in("kKmM", text.back())) text.remove_suffix(1);
+  return is_digits(text, hex);
 }
 
-// --- Words that not every linker knows. GNU ld 2.40, gold 1.16, lld 14 and lld 19 were asked about each
-// (tests/link/test_script_syntax.py asks again); mold has a few statements only, see ScriptParser.
+// --- Rule 3: words that not every linker knows. tests/link/test_script_syntax.py tries each with GNU ld 2.40, gold 1.16,
+// lld 14 and lld 19.
 
 /// `linkers`: LinkerTraits::script_letter of each.
 struct ScriptWords {
@@ -261,10 +281,13 @@ const ScriptWords* find_word(const ScriptWords (&rows)[Count], const std::string
   return row == std::end(rows) ? nullptr : row;
 }
 
+/// Throws if only other linkers know the word.
 template <std::size_t Count>
-bool knows_word(const ScriptWords (&rows)[Count], const LinkerTraits& linker, const std::string& word) {
-  const ScriptWords* row = find_word(rows, word);
-  return row == nullptr || linker.script_letter.empty() || is_in(row->linkers, linker.script_letter.front());
+void check_word(const ScriptWords (&rows)[Count], const LinkerTraits& linker, const ScriptToken& token) {
+  const ScriptWords* row = token.quoted ? nullptr : find_word(rows, token.text);
+  const bool known =
+      row == nullptr || linker.script_letter.empty() || is_in(row->linkers, linker.script_letter.front());
+  if (!known) throw unknown_to(linker, token.text);
 }
 
 class ScriptParser {
@@ -285,13 +308,9 @@ class ScriptParser {
   bool is_symbol(const ScriptToken& token) const {
     if (!token.name() || token.text.empty() || token.text == ".") return false;
     if (token.quoted) return true;
-    return !is_ascii_digit(token.text.front()) && !is_number(token.text, linker_) &&
+    if (is_ascii_digit(token.text.front()) || (token.text.front() == '$' && is_number(token.text))) return false;
+    return !(linker_.words_may_be_numbers && is_marked_number(token.text)) &&
            !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
-  }
-
-  /// Is it a number where a name must be?
-  bool refuses_name(const ScriptToken& token) const {
-    return linker_.refuses_numbers_as_names && !token.quoted && is_marked_number(token.text, linker_);
   }
 
   void read_expression(Assignment& made) {
@@ -306,13 +325,21 @@ class ScriptParser {
   ScriptToken next(ScriptMode mode = ScriptMode::Statement) {
     ScriptToken token = lexer_.next(mode);
     const bool is_end = token.kind == ScriptToken::Kind::End;
-    // Nothing comes behind the end, so that what waits for a bracket would wait for ever: `MEMORY { r (`.
-    if (token.kind == ScriptToken::Kind::Bad || (is_end && std::exchange(ended_, true))) throw ScriptError();
+    // Nothing follows the end: a loop up to a closing bracket would not stop there, as in `MEMORY { r (`.
+    if (token.kind == ScriptToken::Kind::Bad || (is_end && std::exchange(ended_, true)))
+      throw error_at(token, "nothing closes what is open at");
     return token;
   }
 
   void expect(std::string_view text, ScriptMode mode = ScriptMode::Statement) {
-    if (!next(mode).is(text)) throw ScriptError();
+    if (const ScriptToken token = next(mode); !token.is(text))
+      throw error_at(token, fmt::format("a '{}' is missing before", text));
+  }
+
+  ScriptToken expect_name(ScriptMode mode = ScriptMode::Statement) {
+    ScriptToken token = next(mode);
+    if (!token.name()) throw error_at(token, "a name is missing before");
+    return token;
   }
 
   bool accept(std::string_view text) {
@@ -326,14 +353,14 @@ class ScriptParser {
   }
 
   void statement() {
-    const ScriptToken word = next();
-    if (word.is(";")) return;
-    if (!word.name()) throw ScriptError();
+    if (accept(";")) return;
+    const ScriptToken word = expect_name();
     if (is_assignment_operator(lexer_.peek(ScriptMode::Expression))) return assignment(word.text, ";");
+    if (word.quoted || has_sign(word)) throw unknown(word);
+    check_word(kStatements, linker_, word);
     if (linker_.knows_few_statements && !is_among(word.text, {"INPUT", "GROUP", "OUTPUT_FORMAT", "VERSION"}))
-      throw ScriptError();
-    if (word.quoted || !knows_word(kStatements, linker_, word.text)) throw ScriptError();
-    if (!named_statement(word.text)) throw ScriptError();
+      throw unknown_to(linker_, word.text);
+    if (!named_statement(word.text)) throw unknown(word);
   }
 
   bool named_statement(const std::string& word) {
@@ -370,10 +397,7 @@ class ScriptParser {
       in_sections_ = false;
     } else if (word == "OVERWRITE_SECTIONS") {
       expect("{");
-      for (ScriptToken section = next(); !section.is("}"); section = next()) {
-        if (!section.name()) throw ScriptError();
-        output_section(section.text);
-      }
+      while (!accept("}")) output_section(expect_name().text);
     } else if (word == "VERSION") {
       versions();
     } else if (word == "INSERT") {
@@ -390,9 +414,9 @@ class ScriptParser {
   void versions() {
     expect("{");
     const std::optional<std::string_view> text = lexer_.braced();
-    if (!text) throw ScriptError();
+    if (!text) throw ScriptError{"syntax error: the braces of VERSION are not closed"};
     VersionScript parsed = parse_version_script(*text, where_, linker_);
-    if (!parsed.error.empty()) throw ScriptError();
+    if (!parsed.error.empty()) throw ScriptError{"in VERSION, " + parsed.error};
     script_.versions.insert(script_.versions.end(), std::make_move_iterator(parsed.nodes.begin()),
                             std::make_move_iterator(parsed.nodes.end()));
   }
@@ -423,20 +447,20 @@ class ScriptParser {
     return false;
   }
 
-  /// "NAME (ATTRIBUTES) : ORIGIN = EXPRESSION, LENGTH = EXPRESSION", any number of them.
+  /// "NAME (ATTRIBUTES) : ORIGIN = EXPRESSION, LENGTH = EXPRESSION", any number of them. GNU ld needs no commas.
   void memory() {
-    for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      if (token.is(",") && !linker_.memory_is_strict) continue;
-      if (!token.name()) throw ScriptError();
-      if (token.is("INCLUDE")) {
+    while (!accept("}")) {
+      if (accept(",")) continue;
+      const ScriptToken region = expect_name();
+      if (region.is("INCLUDE")) {
         file_name();
         continue;
       }
-      script_.regions.push_back(token.text);
+      script_.regions.push_back(region.text);
       if (accept("(")) memory_attributes();
       expect(":", ScriptMode::Expression);
       memory_value({"ORIGIN", "org", "o"});
-      if (!accept(",") && linker_.memory_is_strict) throw ScriptError();
+      accept(",");
       memory_value({"LENGTH", "len", "l"});
     }
   }
@@ -445,13 +469,13 @@ class ScriptParser {
     std::string letters;
     for (ScriptToken token = next(ScriptMode::Expression); !token.is(")"); token = next(ScriptMode::Expression))
       letters += token.text;
-    const bool inverted_inside = linker_.inverts_first && letters.rfind('!') + 1 > 1;
-    if (letters.empty() || letters.find_first_not_of(linker_.memory_attributes) != std::string::npos || inverted_inside)
-      throw ScriptError();
+    if (letters.empty() || letters.find_first_not_of("rwxailRWXAIL!") != std::string::npos)
+      throw ScriptError{fmt::format("syntax error: unknown attributes '{}' of memory", shown(letters))};
   }
 
   void memory_value(std::initializer_list<std::string_view> names) {
-    if (!is_among(next(ScriptMode::Expression).text, names)) throw ScriptError();
+    if (const ScriptToken name = next(ScriptMode::Expression); !is_among(name.text, names))
+      throw error_at(name, fmt::format("{} is missing before", *names.begin()));
     expect("=", ScriptMode::Expression);
     Assignment made{".", {}, where_};
     operands(made);
@@ -460,49 +484,55 @@ class ScriptParser {
 
   /// "NAME TYPE FILEHDR PHDRS AT(EXPRESSION) FLAGS(EXPRESSION);", any number of them.
   void segments() {
-    for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      if (!token.name()) throw ScriptError();
-      Assignment made{".", {}, where_};
-      const ScriptToken type = lexer_.peek(ScriptMode::Expression);
-      const bool known =
-          find_word(kSegmentTypes, type.text) != nullptr && knows_word(kSegmentTypes, linker_, type.text);
-      if (!known && linker_.segment_type_is_value)
-        operands(made);
-      else if (next(); !known && !is_number(type.text, linker_))
-        throw ScriptError();
-      if (!made.uses.empty()) throw ScriptError();
-      for (token = next(); !token.is(";"); token = next()) {
+    while (!accept("}")) {
+      expect_name();
+      segment_type();
+      for (ScriptToken token = next(); !token.is(";"); token = next()) {
         if (is_among(token.text, {"AT", "FLAGS"}))
           used_value(linker_.lays_out_empty_sections);
         else if (!is_among(token.text, {"FILEHDR", "PHDRS"}))
-          throw ScriptError();
+          throw error_at(token, "a ';' is missing before");
       }
     }
+  }
+
+  /// A word, or a constant expression.
+  void segment_type() {
+    const ScriptToken type = lexer_.peek(ScriptMode::Expression);
+    if (find_word(kSegmentTypes, type.text) != nullptr) {
+      next();
+      return check_word(kSegmentTypes, linker_, type);
+    }
+    Assignment made{".", {}, where_};
+    operands(made);
+    if (!made.uses.empty()) throw unknown(type);
   }
 
   void skip_to_close(std::string_view open, std::string_view close) {
     for (int depth = 1; depth > 0;) {
       const ScriptToken token = next(ScriptMode::Expression);
-      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
-      refuse_unknown_function(token);
+      if (token.kind == ScriptToken::Kind::End) throw error_at(token, fmt::format("a '{}' is missing before", close));
+      check_function(token);
       depth += token.is(open) ? 1 : token.is(close) ? -1 : 0;
     }
   }
 
-  void refuse_unknown_function(const ScriptToken& token) {
-    const bool known = token.quoted || knows_word(kFunctions, linker_, token.text);
-    if (!known && lexer_.peek(ScriptMode::Expression).is("(")) throw ScriptError();
+  void check_function(const ScriptToken& token) {
+    if (lexer_.peek(ScriptMode::Expression).is("(")) check_word(kFunctions, linker_, token);
   }
 
   /// The files of INPUT() and GROUP() up to the closing parenthesis.
   void file_list(bool as_needed, int depth) {
     if (depth == limits::kExpressionDepth) throw too_deep();
-    if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw ScriptError();
+    if (const ScriptToken token = lexer_.peek(ScriptMode::FileList); token.is(")"))
+      throw error_at(token, "a file is missing before");
     for (;;) {
       const ScriptToken token = next(ScriptMode::FileList);
       if (token.is(")")) return;
       if (token.is(",")) continue;
-      if (!token.name() || (!token.quoted && token.text.starts_with('=') && !linker_.has_sysroot)) throw ScriptError();
+      if (token.kind == ScriptToken::Kind::End) throw error_at(token, "a ')' is missing before");
+      if (!token.name()) throw error_at(token, "a file is missing before");
+      if (!token.quoted && token.text.starts_with('=') && !linker_.has_sysroot) throw unknown_to(linker_, token.text);
       if (token.is("AS_NEEDED") && lexer_.peek(ScriptMode::FileList).is("(")) {
         expect("(");
         file_list(true, depth + 1);
@@ -512,47 +542,38 @@ class ScriptParser {
     }
   }
 
-  std::string file_name() {
-    ScriptToken token = next(ScriptMode::FileList);
-    if (!token.name()) throw ScriptError();
-    return token.text;
-  }
+  std::string file_name() { return expect_name(ScriptMode::FileList).text; }
 
-  /// EXTERN() has any number, all others have one.
+  /// EXTERN() has one or more, all others have one.
   void parenthesised_names(Kind kind) {
     expect("(");
-    std::size_t count = 0;
-    for (ScriptToken token = next(); !token.is(")"); token = next()) {
-      if (token.is(",")) continue;
-      const bool in_sysroot = token.is("=") && kind == Kind::SearchDir;  // SEARCH_DIR(=/usr/lib)
-      if (in_sysroot) token = next();
-      if (!token.name() || (kind == Kind::Extern && refuses_name(token))) throw ScriptError();
-      add(kind, (in_sysroot ? "=" : "") + token.text);
-      ++count;
-    }
-    if (kind == Kind::Extern ? count == 0 && linker_.needs_files_in_lists : count != 1) throw ScriptError();
+    do {
+      const bool in_sysroot = kind == Kind::SearchDir && accept("=");  // SEARCH_DIR(=/usr/lib)
+      add(kind, (in_sysroot ? "=" : "") + expect_name().text);
+      while (accept(",")) continue;
+    } while (kind == Kind::Extern && !lexer_.peek(ScriptMode::Statement).is(")"));
+    expect(")");
   }
 
   /// One, or three for the default, -EB and -EL.
   void output_format() {
     expect("(");
-    std::vector<ScriptToken> names;
-    for (ScriptToken token = next(); !token.is(")"); token = next())
-      if (token.name() == (names.size() % 2 == 0) && (token.name() || token.is(",")) && names.size() < 5)
-        names.push_back(std::move(token));
-      else if (!linker_.knows_few_statements || token.kind == ScriptToken::Kind::End)
-        throw ScriptError();
-    if (names.size() != 1 && names.size() != 5 && !linker_.knows_few_statements) throw ScriptError();
-    if (script_.output_format.empty() && !names.empty()) script_.output_format = names.front().text;
+    const std::string name = expect_name().text;
+    if (script_.output_format.empty()) script_.output_format = name;
+    if (!accept(",")) return expect(")");
+    expect_name();
+    expect(",");
+    expect_name();
+    expect(")");
   }
 
   /// After PROVIDE: "(symbol = expression);".
   void provide(const std::string& word) {
     expect("(");
-    const ScriptToken symbol = next(linker_.splits_provided ? ScriptMode::Expression : ScriptMode::Statement);
-    if (!symbol.name()) throw ScriptError();
+    const ScriptToken symbol = expect_name();
+    if (has_sign(symbol)) throw unknown(symbol);
     assignment(symbol.text, ")", word);
-    if (const ScriptToken end = next(); !end.is(";") && !end.is(",")) throw ScriptError();
+    if (!accept(",")) expect(";");
   }
 
   void assignment(const std::string& symbol, std::string_view end, std::string_view word = {}) {
@@ -560,11 +581,9 @@ class ScriptParser {
     made.hidden = word.ends_with("HIDDEN");
     const bool place = symbol == ".";
     const ScriptToken sign = next(ScriptMode::Expression);
-    const bool provided = !word.empty();
-    const bool is_sign = provided ? sign.is("=") || linker_.provides_with_any_sign : is_assignment_operator(sign);
-    if (!is_sign || !knows_word(kOperatorsOfSome, linker_, sign.text)) throw ScriptError();
-    const bool joins_signs = in_list_ ? linker_.names_files_in_sections : linker_.joins_signs;
-    if (joins_signs && !lexer_.at_space()) throw ScriptError();
+    if (word.empty() ? !is_assignment_operator(sign) : !sign.is("="))
+      throw error_at(sign, fmt::format("a '=' is missing between '{}' and", shown(symbol)));
+    check_word(kOperatorsOfSome, linker_, sign);
     if (sign.text != "=" && !place) made.uses.push_back(symbol);
     if (linker_.knows_few_statements)
       alias(made);
@@ -591,7 +610,7 @@ class ScriptParser {
   /// "a = b;" alone.
   void alias(Assignment& made) {
     const ScriptToken symbol = next(ScriptMode::Expression);
-    if (!is_symbol(symbol)) throw ScriptError();
+    if (!is_symbol(symbol)) throw error_at(symbol, "mold needs a symbol instead of");
     made.uses.push_back(symbol.text);
     expect(";", ScriptMode::Expression);
   }
@@ -599,7 +618,10 @@ class ScriptParser {
   /// Up to `end` or a comma, which is taken too.
   void expression(std::string_view end, Assignment& made) {
     operands(made);
-    if (const ScriptToken token = next(ScriptMode::Expression); !token.is(end) && !token.is(",")) throw ScriptError();
+    if (lexer_.peek(ScriptMode::Expression).is(","))
+      next(ScriptMode::Expression);
+    else
+      expect(end, ScriptMode::Expression);
   }
 
   /// With operators between them; which of these binds first does not matter here.
@@ -617,7 +639,9 @@ class ScriptParser {
   }
 
   bool is_operator(const ScriptToken& token) const {
-    return is_binary_operator(token) && knows_word(kOperatorsOfSome, linker_, token.text);
+    if (!is_binary_operator(token)) return false;
+    check_word(kOperatorsOfSome, linker_, token);
+    return true;
   }
 
   void operand(Assignment& made) {
@@ -629,22 +653,23 @@ class ScriptParser {
     }
     const bool nowhere = linker_.has_place_in_sections_alone && !in_sections_;
     if (nowhere && !token.quoted && is_among(token.text, {".", "DATA_SEGMENT_ALIGN", "DATA_SEGMENT_RELRO_END"}))
-      refuse_place(made, token.text != ".");
-    if (!token.name()) throw ScriptError();
+      refuse_place(made, token.text, token.text != ".");
+    if (!token.name()) throw error_at(token, "an operand is missing before");
     const bool begins_number = !token.quoted && !token.text.empty() && is_ascii_digit(token.text.front());
-    if (begins_number && !is_number(token.text, linker_)) throw ScriptError();
+    if (begins_number && !is_number(token.text)) throw error_at(token, "not a number:");
     if (note_name(token, made) || token.quoted || !calls()) return;
     next(ScriptMode::Expression);
     bool one = true;
     for (operands(made); lexer_.peek(ScriptMode::Expression).is(","); operands(made), one = false)
       next(ScriptMode::Expression);
     expect(")", ScriptMode::Expression);
-    if (nowhere && token.text == "ALIGN" && one) refuse_place(made, false);
+    if (nowhere && token.text == "ALIGN" && one) refuse_place(made, token.text, false);
   }
 
-  /// gold knows a place inside SECTIONS alone; PROVIDE() may never ask for it.
-  static void refuse_place(const Assignment& made, bool always) {
-    if (always || !made.provide) throw ScriptError();
+  /// gold has a location counter inside SECTIONS alone. It may not evaluate what PROVIDE() assigns.
+  void refuse_place(const Assignment& made, std::string_view word, bool always) const {
+    if (always || !made.provide)
+      throw ScriptError{fmt::format("{} does not know '{}' outside of SECTIONS", linker_.name, word)};
   }
 
   /// Is what comes next the arguments of a function, and not the type of an output section?
@@ -660,7 +685,7 @@ class ScriptParser {
 
   /// A symbol is noted. A function that does not simply take expressions is passed over with its arguments: true.
   bool note_name(const ScriptToken& token, Assignment& made) {
-    refuse_unknown_function(token);
+    check_function(token);
     made.relative |= !token.quoted && is_among(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
     if (!is_symbol(token)) return false;
     if (token.quoted || !calls()) {
@@ -678,8 +703,8 @@ class ScriptParser {
   }
 
   void check_argument(std::string_view function, const ScriptToken& argument) {
-    if (function == "CONSTANT" && !is_among(argument.text, {"MAXPAGESIZE", "COMMONPAGESIZE"})) throw ScriptError();
-    if (function == "DEFINED" && refuses_name(argument)) throw ScriptError();
+    if (function == "CONSTANT" && !is_among(argument.text, {"MAXPAGESIZE", "COMMONPAGESIZE"}))
+      throw error_at(argument, "unknown constant");
     if (is_among(function, {"ORIGIN", "LENGTH"})) script_.regions_needed.push_back(argument.text);
   }
 
@@ -701,9 +726,9 @@ class ScriptParser {
   /// Inside SECTIONS { }: of interest are the symbols that it assigns and uses, and which output sections it describes;
   /// the input section patterns are passed over.
   void section_commands() {
-    for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      if (!token.name() || (!token.quoted && !knows_word(kSectionWords, linker_, token.text))) throw ScriptError();
-      in_list_ = false;
+    while (!accept("}")) {
+      const ScriptToken token = expect_name();
+      check_word(kSectionWords, linker_, token);
       if (is_assignment_operator(lexer_.peek(ScriptMode::Expression)))
         assignment(token.text, ";");
       else if (is_provision(token))
@@ -716,6 +741,8 @@ class ScriptParser {
         file_name();
       else if (token.is("OVERLAY"))
         overlay();
+      else if (has_sign(token))
+        throw unknown(token);
       else
         output_section(token.text);
     }
@@ -747,10 +774,9 @@ class ScriptParser {
   void overlay() {
     section_address();
     section_attributes();
-    for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      if (!token.name()) throw ScriptError();
+    while (!accept("}")) {
+      script_.output_sections.push_back(expect_name().text);
       expect("{");
-      script_.output_sections.push_back(token.text);
       section_contents();
       section_placement();
     }
@@ -762,7 +788,7 @@ class ScriptParser {
     if (!lexer_.peek(ScriptMode::Expression).is(":") && !section_type_follows()) operands(made);
     if (section_type_follows()) {
       expect("(", ScriptMode::Expression);
-      if (!knows_word(kSectionTypes, linker_, lexer_.peek(ScriptMode::Expression).text)) throw ScriptError();
+      check_word(kSectionTypes, linker_, lexer_.peek(ScriptMode::Expression));
       skip_to_close("(", ")");
     }
     expect(":", ScriptMode::Expression);
@@ -774,8 +800,8 @@ class ScriptParser {
       const bool has_value = is_among(token.text, {"AT", "ALIGN", "SUBALIGN"});
       const bool has_none =
           is_among(token.text, {"ALIGN_WITH_INPUT", "ONLY_IF_RO", "ONLY_IF_RW", "SPECIAL", "NOCROSSREFS"});
-      if (token.quoted || !(has_value || has_none) || !knows_word(kSectionWords, linker_, token.text))
-        throw ScriptError();
+      if (token.quoted || !(has_value || has_none)) throw error_at(token, "a '{' is missing before");
+      check_word(kSectionWords, linker_, token);
       if (has_value) used_value(linker_.lays_out_empty_sections);
     }
   }
@@ -788,25 +814,22 @@ class ScriptParser {
     if (counts) use(std::move(made));
   }
 
+  /// A constant expression. That of FILL() is one operand: `FILL(0x90) *(.text)` multiplies nothing.
   void fill(bool one_operand) {
     Assignment made{".", {}, where_};
-    if (one_operand)
-      operand(made);
-    else
-      operands(made);
-    if (!made.uses.empty() && linker_.fill_is_constant) throw ScriptError();
-    use(std::move(made));
+    one_operand ? operand(made) : operands(made);
+    if (!made.uses.empty())
+      throw ScriptError{
+          fmt::format("syntax error: a fill value is a constant, '{}' is a symbol", shown(made.uses.front()))};
   }
 
   /// Input sections, data and assignments, up to the closing brace. "a=4" is a word there, and to GNU ld a
   /// file whose sections are missing.
   void section_contents() {
     for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      const bool glued = token.name() && !token.quoted && token.text.find('=') != std::string::npos;
-      if (glued && linker_.names_files_in_sections) throw ScriptError();
-      if (token.kind == ScriptToken::Kind::End || token.is("{")) throw ScriptError();
-      if (!token.quoted && !knows_word(kSectionWords, linker_, token.text)) throw ScriptError();
-      in_list_ = true;
+      if (has_sign(token) && linker_.names_files_in_sections) throw unknown(token);
+      if (token.kind == ScriptToken::Kind::End || token.is("{")) throw error_at(token, "a '}' is missing before");
+      check_word(kSectionWords, linker_, token);
       const bool called = !token.quoted && lexer_.peek(ScriptMode::Statement).is("(");
       if (token.is("("))
         skip_to_close("(", ")");
@@ -832,7 +855,7 @@ class ScriptParser {
       } else if (lexer_.peek(ScriptMode::Statement).text.starts_with(':')) {
         next();  // ":text" is one word here
       } else if (accept("=")) {
-        fill(linker_.fill_is_one_operand);
+        fill(false);
       } else if (!accept("AT") && !accept(",")) {
         return;
       }
@@ -843,9 +866,8 @@ class ScriptParser {
   std::string where_;
   const LinkerTraits& linker_;
   bool in_sections_ = false;
-  bool in_list_ = false;  ///< of input sections
-  bool ended_ = false;    ///< next() has returned the end
-  int nested_ = 0;        ///< functions with expressions in them
+  bool ended_ = false;  ///< next() has returned the end
+  int nested_ = 0;      ///< functions with expressions in them
   LinkerScript script_;
 };
 

@@ -359,7 +359,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     // Of a link that is judged: what nothing defines and the linker lets pass. The errors are reported above.
     if (audit.resolution.judgement.undefined == Judged::Yes)
       for (const Unresolved& name : audit.resolution.unresolved)
-        if (!name.reported) out += "undefined: " + visible(demangle(name.symbol)) + "\n";
+        if (!name.is_reported()) out += "undefined: " + visible(demangle(name.symbol)) + "\n";
   }
   for (const std::string& remark : for_display(remarks(audit))) out += "note: " + fitted(remark, {}, 6, style) + "\n";
   return std::move(out) + fitted(visible(summary(audit, options)), {}, 0, style) + "\n";

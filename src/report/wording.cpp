@@ -144,7 +144,7 @@ std::string_view why_not(Judged judged) {
 
 std::vector<std::string> undefined_names(const Audit& audit) {
   return names_of(audit, [](const Audit& link, const Unresolved& name) {
-    return name.reported && !said_as_discarded(link.job, name);
+    return name.is_reported() && !said_as_discarded(link.job, name);
   });
 }
 

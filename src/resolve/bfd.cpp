@@ -529,9 +529,9 @@ void BfdLink::note_mention(std::uint32_t id, SymbolId by, const std::string& opt
   mention.reference.id = by;
   if (!by.valid()) mention.detail = option;
   if (weak)
-    out_.weak_mentions.insert_or_assign(std::string(table_.name(id)), std::move(mention));
+    unsettled_.weak_mentions.insert_or_assign(std::string(table_.name(id)), std::move(mention));
   else
-    out_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
+    unsettled_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
 }
 
 void BfdLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {

@@ -10,12 +10,13 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 
 class BfdLink {
  public:
-  BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+  BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names, Unsettled& unsettled);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -118,6 +119,7 @@ class BfdLink {
   const LinkNames& names_;
   LinkSymbols table_;
   Resolution out_;
+  Unsettled& unsettled_;
   Interner comdat_;                                ///< signatures of groups that an object has brought
   std::map<std::string_view, ObjectId> linkonce_;  ///< by section name: who brought it first
   std::vector<ArchiveIndex> indexes_;

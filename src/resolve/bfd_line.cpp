@@ -51,12 +51,14 @@ bool defines_data(const ObjectFacts& member, std::string_view name) {
 
 }  // namespace
 
-BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
+BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                 Unsettled& unsettled)
     : job_(job),
       inputs_(inputs),
       names_(names),
       table_(names),
       out_(blank_resolution(job, inputs)),
+      unsettled_(unsettled),
       indexes_(inputs.size()),
       wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
 
@@ -416,8 +418,8 @@ void BfdLink::collect_unresolved() {
     // Rule 9; a weak foo@V is refused in a shared object all the same (unresolved.cpp).
     const bool open_version = entry.state == Entry::State::UndefinedWeak && leaves_open_version(table_.name(id));
     if (!entry.undefined() && !open_version && asked == asked_for.end()) continue;
-    slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());
-    Unresolved& name = out_.unresolved.emplace_back();
+    slot[id] = static_cast<std::uint32_t>(unsettled_.undefined.size());
+    UndefinedName& name = unsettled_.undefined.emplace_back();
     name.symbol = table_.name(id);
     name.hidden = entry.not_default;
     if (asked == asked_for.end()) continue;
@@ -426,7 +428,7 @@ void BfdLink::collect_unresolved() {
     name.option = asked->second.option;
   }
   add_library_operands(asked_for, slot);
-  if (out_.unresolved.empty()) return;
+  if (unsettled_.undefined.empty()) return;
   std::vector<bool> is_open(table_.size());  // few names are
   for (std::uint32_t id = 0; id < slot.size(); ++id)
     if (const std::uint32_t meant = table_.canonical(id); meant < slot.size()) is_open[id] = slot[meant] != kNone;
@@ -437,11 +439,11 @@ void BfdLink::collect_unresolved() {
       const std::uint32_t named = entry_for_reference(at);
       if (named >= is_open.size() || !is_open[named]) continue;
       const std::uint32_t id = table_.canonical(named);
-      if (id < slot.size() && slot[id] != kNone) out_.unresolved[slot[id]].references.push_back({at, {}, 0});
+      if (id < slot.size() && slot[id] != kNone) unsettled_.undefined[slot[id]].references.push_back({at, {}, 0});
     }
   }
   keep_unknown_operands();
-  std::ranges::sort(out_.unresolved, {}, &Unresolved::symbol);
+  std::ranges::sort(unsettled_.undefined, {}, &Unresolved::symbol);
 }
 
 /// What expressions use of shared objects: whether the program has a copy, relocations say.
@@ -451,8 +453,8 @@ void BfdLink::add_library_operands(const std::map<std::uint32_t, AskedFor>& aske
     const std::uint32_t meant = table_.canonical(id);
     const Entry& entry = table_[meant];
     if (!asked.operand || !entry.defined() || !entry.dynamic || slot[meant] != kNone) continue;
-    slot[meant] = static_cast<std::uint32_t>(out_.unresolved.size());
-    Unresolved& name = out_.unresolved.emplace_back();
+    slot[meant] = static_cast<std::uint32_t>(unsettled_.undefined.size());
+    UndefinedName& name = unsettled_.undefined.emplace_back();
     name.symbol = asked.name;
     name.option = asked.option;
     name.library = entry.definition;
@@ -461,12 +463,12 @@ void BfdLink::add_library_operands(const std::map<std::uint32_t, AskedFor>& aske
 
 /// An expression that can't be evaluated ends the link before any relocation is looked at.
 void BfdLink::keep_unknown_operands() {
-  const auto unknown = [&](const Unresolved& name) {
+  const auto unknown = [&](const UndefinedName& name) {
     return is_operand(job_, name) && !name.library.valid() &&
            !answered_by_linker(name, job_, machine_of(inputs_), true);
   };
-  if (std::ranges::any_of(out_.unresolved, unknown))
-    std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });
+  if (std::ranges::any_of(unsettled_.undefined, unknown))
+    std::erase_if(unsettled_.undefined, [&](const UndefinedName& name) { return !unknown(name); });
 }
 
 }  // namespace elfaudit

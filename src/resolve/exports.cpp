@@ -311,10 +311,12 @@ bool is_shared(const InputFacts& input) {
 
 class SharedReferences {
  public:
-  SharedReferences(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
+  SharedReferences(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
+                   std::vector<UndefinedName>& undefined)
       : job_(job),
         inputs_(inputs),
         out_(resolution),
+        undefined_(undefined),
         linker_(traits_of(job)),
         exports_(job),
         refuses_hidden_(linker_.refuses_unexported && job.output == OutputKind::Executable) {
@@ -421,10 +423,10 @@ class SharedReferences {
   void add_unresolved(std::string_view name, const Want& want) {
     std::string full(name);
     if (!want.version.empty()) full += "@" + std::string(want.version);
-    if (std::ranges::find(out_.unresolved, full, &Unresolved::symbol) != out_.unresolved.end()) return;
-    Unresolved& made = out_.unresolved.emplace_back();
+    if (std::ranges::find(undefined_, full, &UndefinedName::symbol) != undefined_.end()) return;
+    UndefinedName& made = undefined_.emplace_back();
     made.symbol = std::move(full);
-    made.in_shared = true;
+    made.why = Missing::NeededByShared;
     if (want.first.valid())
       made.references.push_back({want.first, {}, 0});
     else
@@ -449,6 +451,7 @@ class SharedReferences {
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  std::vector<UndefinedName>& undefined_;
   const LinkerTraits& linker_;
   const Exports exports_;
   bool refuses_hidden_;                                      ///< rule 4
@@ -480,14 +483,14 @@ std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<I
 }
 
 void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
-                              const std::vector<IndirectLibrary>& needed,
+                              Unsettled& unsettled, const std::vector<IndirectLibrary>& needed,
                               const std::function<bool(const SymbolId&)>& removed) {
   const LinkerTraits& linker = traits_of(job);
   if (job.output == OutputKind::Relocatable || !linker.loads_needed_libraries) return;
   const bool undefined_too = job.unresolved.report_in_shared_objects;
   // Rule 4 holds for executables whatever the options say of undefined names.
   if (!undefined_too && job.output != OutputKind::Executable) return;
-  SharedReferences references(job, inputs, resolution);
+  SharedReferences references(job, inputs, resolution, unsettled.undefined);
   references.collect(needed);
   references.report(undefined_too, removed);
 }
@@ -505,28 +508,29 @@ void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>&
 namespace {
 
 /// Unless the link reports the name anyhow.
-void add_undefined(const LinkJob& job, const SharedNeed& need, std::vector<Unresolved>& names) {
-  const auto reported = [&](const Unresolved& name) {
-    return name.symbol == need.symbol && !name.discarded && is_reported(job, name);
+void add_undefined(const LinkJob& job, const SharedNeed& need, std::vector<UndefinedName>& names) {
+  const auto reported = [&](const UndefinedName& name) {
+    return name.symbol == need.symbol && !name.discarded && would_report(job, name);
   };
   if (std::ranges::any_of(names, reported)) return;
-  Unresolved& made = names.emplace_back();
+  UndefinedName& made = names.emplace_back();
   made.symbol = need.symbol;
-  made.in_shared = true;
+  made.why = Missing::NeededByShared;
   made.references.push_back({need.reference, {}, 0});
 }
 
 }  // namespace
 
 void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
-                         const LiveSections* live, const std::function<bool(std::string_view)>& linker_defines) {
+                         Unsettled& unsettled, const LiveSections* live,
+                         const std::function<bool(std::string_view)>& linker_defines) {
   if (job.output == OutputKind::Relocatable || !job.unresolved.report_in_shared_objects) return;
   const Exports exports(job);
   const auto reject = [&](const SharedNeed& need, const std::string& why) {
     resolution.rejections.push_back(
         {Rejection::Kind::HiddenFromShared, need.symbol, need.definition, need.reference, why});
   };
-  for (const SharedNeed& need : resolution.shared_needs) {
+  for (const SharedNeed& need : unsettled.shared_needs) {
     const SymbolId& definition = need.definition;
     if (!definition.valid() && linker_defines(need.symbol)) {
       if (traits_of(job).refuses_hidden_own_names && !exported_by_lld(need.symbol))
@@ -537,7 +541,7 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
     if (definition.valid()) why = exports.why_not(need, object_of(inputs, definition.in));
     const bool removed = !why.empty() && live != nullptr && live->removed(definition);  // what is exported is kept
     if (!definition.valid() || removed)
-      add_undefined(job, need, resolution.unresolved);
+      add_undefined(job, need, unsettled.undefined);
     else if (!why.empty())
       reject(need, why);
   }

@@ -11,6 +11,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/unsettled.hpp"
 #include "scan/library_names.hpp"
 
 namespace elfaudit {
@@ -75,10 +76,11 @@ class Exports {
 
 // --- What lld says of references that shared objects make.
 
-/// Turns Resolution::shared_needs into undefined names and rejections. `live` is null unless --gc-sections was walked.
+/// Turns Unsettled::shared_needs into undefined names and rejections. `live` is null unless --gc-sections was walked.
 /// `linker_defines`: the name is the linker's own in this link.
 void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
-                         const LiveSections* live, const std::function<bool(std::string_view)>& linker_defines);
+                         Unsettled& unsettled, const LiveSections* live,
+                         const std::function<bool(std::string_view)>& linker_defines);
 
 // --- What GNU ld says.
 
@@ -89,11 +91,11 @@ using NeededFinder = std::function<std::vector<IndirectLibrary>(const LinkJob&, 
 std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<InputFacts>& inputs,
                                          const Resolution& resolution, const NeededFinder& find);
 
-/// Adds to Resolution::unresolved what shared objects refer to and nothing defines, and to Resolution::rejections what
+/// Adds to Unsettled::undefined what shared objects refer to and nothing defines, and to Resolution::rejections what
 /// is defined but not exported to them. `needed`: what load_needed gave. `removed`: did --gc-sections take the
 /// definition away? Asked only where it matters.
 void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
-                              const std::vector<IndirectLibrary>& needed,
+                              Unsettled& unsettled, const std::vector<IndirectLibrary>& needed,
                               const std::function<bool(const SymbolId&)>& removed);
 
 }  // namespace elfaudit

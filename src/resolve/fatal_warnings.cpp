@@ -217,9 +217,9 @@ bool is_number(const std::string& entry) {
 
 class WarningFinder {
  public:
-  WarningFinder(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+  WarningFinder(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, const Unsettled& unsettled,
                 const WarningReader& reader)
-      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), reader_(reader) {}
+      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), unsettled_(unsettled), reader_(reader) {}
 
   void run() {
     drop_well_aligned();
@@ -304,7 +304,7 @@ class WarningFinder {
   const LiveSections& live() {
     if (!live_) {
       beside_ = load_needed(job_, inputs_, out_, reader_.needed);
-      live_.emplace(job_, inputs_, out_, beside_, reader_.graph);
+      live_.emplace(job_, inputs_, out_, unsettled_, beside_, reader_.graph);
     }
     return *live_;
   }
@@ -329,9 +329,9 @@ class WarningFinder {
   }
 
   const FatalWarning* mention_of(const std::string& name, const Mark& mark) const {
-    if (const auto found = out_.mentions.find(name); found != out_.mentions.end()) return &found->second;
-    const auto weak = out_.weak_mentions.find(name);
-    if (weak == out_.weak_mentions.end()) return nullptr;
+    if (const auto found = unsettled_.mentions.find(name); found != unsettled_.mentions.end()) return &found->second;
+    const auto weak = unsettled_.weak_mentions.find(name);
+    if (weak == unsettled_.weak_mentions.end()) return nullptr;
     return weak->second.reference.id.in < mark.in ? nullptr : &weak->second;
   }
 
@@ -471,6 +471,7 @@ class WarningFinder {
   const LinkerTraits& linker_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  const Unsettled& unsettled_;
   const WarningReader& reader_;
   std::map<std::string, Mark, std::less<>> marks_;
   std::map<ObjectId, WarningSections> memory_;  ///< of relocatable objects
@@ -481,8 +482,8 @@ class WarningFinder {
 }  // namespace
 
 void find_fatal_warnings(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                         const WarningReader& reader) {
-  if (job.warnings.fatal && job.scope.command) WarningFinder(job, inputs, resolution, reader).run();
+                         const Unsettled& unsettled, const WarningReader& reader) {
+  if (job.warnings.fatal && job.scope.command) WarningFinder(job, inputs, resolution, unsettled, reader).run();
 }
 
 }  // namespace elfaudit

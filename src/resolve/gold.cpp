@@ -91,12 +91,14 @@ void split_version(std::string_view spelled, std::string_view& name, std::string
 
 }  // namespace
 
-GoldLink::GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
+GoldLink::GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                   Unsettled& unsettled)
     : job_(job),
       inputs_(inputs),
       names_(names),
       exports_(job),
       out_(blank_resolution(job, inputs)),
+      unsettled_(unsettled),
       device_link_(device_link_object(job, inputs)),
       slots_(names),
       indexes_(inputs.size()),
@@ -865,7 +867,7 @@ void GoldLink::settle() {
 }
 
 void GoldLink::collect_unresolved() {
-  UndefinedNames names(inputs_, out_);
+  UndefinedNames names(inputs_, out_, unsettled_.undefined);
   names.each_symbol([&](SymbolId at, const ObjectFacts&, const Symbol&) {
     if (!refers(out_.resolution_of(at))) return;
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
@@ -873,7 +875,7 @@ void GoldLink::collect_unresolved() {
     if (!fails(known)) return;
     // Of a dropped definition, and of one that is not local, gold names no version.
     const bool says_version = known.undefined() && !known.discarded;
-    Unresolved& name = names.name(id, says_version ? printed(known) : std::string(known.is.name));
+    UndefinedName& name = names.name(id, says_version ? printed(known) : std::string(known.is.name));
     name.hidden = known.is.visibility != Visibility::Default;
     name.in_library = known.in_library;
     name.not_local = !is_called_undefined(known);
@@ -917,7 +919,7 @@ void GoldLink::collect_operands(UndefinedNames& names) {
       const bool of_library = !stopped && is_placed_in_library(known);
       if (!known.undefined() && !stays_common(known) && !of_library) continue;
       // Of what a dropped section defines a relocation says something else.
-      Unresolved& name = known.discarded ? out_.unresolved.emplace_back() : names.name(id, operand);
+      UndefinedName& name = known.discarded ? unsettled_.undefined.emplace_back() : names.name(id, operand);
       name.symbol = operand;
       name.option = assignment.where;
       if (of_library) name.library = known.is.at;
@@ -941,7 +943,7 @@ void GoldLink::collect_shared_needs() {
   for (const Known& known : known_)
     if (known.became == kNone && known.from_library() && known.undefined() && !known.is.weak &&
         knows_libraries_of(known.is.at.in))
-      out_.shared_needs.push_back({printed(known), known.is.at, {}, false});
+      unsettled_.shared_needs.push_back({printed(known), known.is.at, {}, false});
 }
 
 bool GoldLink::knows_libraries_of(ObjectId id) const {

@@ -17,12 +17,13 @@
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
+#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 
 class GoldLink {
  public:
-  GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+  GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names, Unsettled& unsettled);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -151,6 +152,7 @@ class GoldLink {
   const LinkNames& names_;
   Exports exports_;
   Resolution out_;
+  Unsettled& unsettled_;
   DeviceLinkObject device_link_;
   std::set<const Assignment*> made_;  ///< those that give their name the value
   SymbolTable<Slot> slots_;

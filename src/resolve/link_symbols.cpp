@@ -168,13 +168,13 @@ void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resol
   }
 }
 
-Unresolved& UndefinedNames::name(std::uint32_t id, std::string_view symbol) {
+UndefinedName& UndefinedNames::name(std::uint32_t id, std::string_view symbol) {
   if (id >= slots_.size()) slots_.resize(id + 1, kNone);
   if (slots_[id] == kNone) {
-    slots_[id] = static_cast<std::uint32_t>(resolution_.unresolved.size());
-    resolution_.unresolved.emplace_back().symbol = symbol;
+    slots_[id] = static_cast<std::uint32_t>(names_.size());
+    names_.emplace_back().symbol = symbol;
   }
-  return resolution_.unresolved[slots_[id]];
+  return names_[slots_[id]];
 }
 
 void UndefinedNames::each_symbol(const std::function<void(SymbolId, const ObjectFacts&, const Symbol&)>& look) const {
@@ -184,7 +184,7 @@ void UndefinedNames::each_symbol(const std::function<void(SymbolId, const Object
   }
 }
 
-void UndefinedNames::finish() { std::ranges::sort(resolution_.unresolved, {}, &Unresolved::symbol); }
+void UndefinedNames::finish() { std::ranges::sort(names_, {}, &UndefinedName::symbol); }
 
 // --- The names that a linker defines itself. GNU ld: its default scripts (ld --verbose), ldemul and the code of each
 // target (bfd/elf64-ppc.c); gold: defstd.cc; lld: Writer.cpp; mold: its output chunks. Every list was tried, for every
@@ -321,7 +321,7 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineT
   return false;
 }
 
-bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
+bool answered_by_linker(const UndefinedName& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
   // GNU ld makes these two for relocations of the output's own machine.
   if (name.foreign && is_among(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
   const MachineTraits& output = name.foreign ? traits_of(machine_of_format(job.foreign_to)) : machine;

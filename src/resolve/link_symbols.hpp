@@ -14,6 +14,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_names.hpp"
+#include "resolve/unsettled.hpp"
 #include "support/name_hash.hpp"
 #include "target/machine_traits.hpp"
 
@@ -195,14 +196,14 @@ void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resol
                         const std::function<SymbolId(SymbolId)>& winner,
                         const std::function<bool(SymbolId)>& discarded);
 
-/// Puts undefined names and who refers to them together. Names keep the numbers of the engine's symbol table.
+/// Collects undefined names with the references to them. Names keep the numbers of the engine's symbol table.
 class UndefinedNames {
  public:
-  UndefinedNames(const std::vector<InputFacts>& inputs, Resolution& resolution)
-      : inputs_(inputs), resolution_(resolution) {}
+  UndefinedNames(const std::vector<InputFacts>& inputs, const Resolution& resolution, std::vector<UndefinedName>& names)
+      : inputs_(inputs), resolution_(resolution), names_(names) {}
 
   /// The entry for that number, made when it is the first mention.
-  Unresolved& name(std::uint32_t id, std::string_view symbol);
+  UndefinedName& name(std::uint32_t id, std::string_view symbol);
 
   /// Calls `look` for every global of every linked relocatable object, in the order of the line.
   void each_symbol(const std::function<void(SymbolId, const ObjectFacts&, const Symbol&)>& look) const;
@@ -212,8 +213,9 @@ class UndefinedNames {
 
  private:
   const std::vector<InputFacts>& inputs_;
-  Resolution& resolution_;
-  std::vector<std::uint32_t> slots_;  ///< by number: into Resolution::unresolved
+  const Resolution& resolution_;
+  std::vector<UndefinedName>& names_;
+  std::vector<std::uint32_t> slots_;  ///< by number: into `names_`
 };
 
 // --- The names that the linker defines itself.
@@ -224,7 +226,7 @@ class UndefinedNames {
 bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
 
 /// Does it define the name, and in time where an expression asks for it? GNU ld evaluates before it has all of them.
-bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
+bool answered_by_linker(const UndefinedName& name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
 
 /// Can a shared object refer to that name of lld's own? All but the bounds of the output's parts are hidden.
 bool exported_by_lld(std::string_view name);

@@ -70,12 +70,17 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
 }
 
 LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
-                           const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read)
+                           const Unsettled& unsettled, const std::vector<IndirectLibrary>& needed,
+                           const GraphReaderFunction& read)
     : job_(job), linker_(traits_of(job)), inputs_(inputs), resolution_(resolution), needed_(needed) {
   load(inputs, read);
   note_hidden_names();
-  for (const Unresolved& name : resolution.unresolved)  // foo@V may be, where there is a foo@@V
+  const auto note_undefined = [&](const Unresolved& name) {  // foo@V may be, where there is a foo@@V
     for (const Reference& reference : name.references) undefined_.insert(reference.id);
+  };
+  std::ranges::for_each(unsettled.undefined, note_undefined);
+  std::ranges::for_each(resolution.unresolved, note_undefined);
+  for (const SharedNeed& need : unsettled.shared_needs) needs_.emplace(need.definition, &need);
   index_definitions();
   mark_roots();
   run();
@@ -166,7 +171,6 @@ std::string LiveSections::unwrapped(std::string name) const {
 }
 
 void LiveSections::index_definitions() {
-  for (const SharedNeed& need : resolution_.shared_needs) needs_.emplace(need.definition, &need);
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {

@@ -26,7 +26,7 @@ class LiveSections {
   /// Walks the whole link. An object whose relocations can't be read is treated as kept; its error is added to its
   /// input. `needed`: shared objects that take part and are not on the line.
   LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
-               const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read);
+               const Unsettled& unsettled, const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read);
 
   bool live(ObjectId id, std::uint32_t section) const;
 

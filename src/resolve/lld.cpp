@@ -360,13 +360,15 @@ std::string soname_of(const InputFacts& input, const LinkInput& spelled) {
 
 }  // namespace
 
-LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
+LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                 Unsettled& unsettled)
     : job_(job),
       inputs_(inputs),
       names_(names),
       since15_(traits_of(job).since >= 15),
       table_(names),
-      out_(blank_resolution(job, inputs)) {
+      out_(blank_resolution(job, inputs)),
+      unsettled_(unsettled) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
   brought_.resize(names.size());
 }

@@ -14,6 +14,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 
@@ -21,7 +22,7 @@ class UndefinedNames;
 
 class LldLink {
  public:
-  LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+  LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names, Unsettled& unsettled);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -185,6 +186,7 @@ class LldLink {
   const bool since15_;  ///< a discarded definition counts until all files are read, and duplicates are found then
   SymbolTable<Entry> table_;
   Resolution out_;
+  Unsettled& unsettled_;
   std::vector<Reading> readings_;                             ///< innermost last
   std::unordered_map<std::uint32_t, More> more_;              ///< by name
   std::vector<bool> brought_;                                 ///< by name: an object has brought the group

@@ -5,6 +5,7 @@
 
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/resolve.hpp"
 #include "support/strings.hpp"
@@ -365,7 +366,7 @@ std::optional<Binding> LldLink::undefined_as(const Entry& entry) const {
 /// Every mention counts, weak ones and lost definitions too: lld asks what became of the name. Rule 9. Relocations to
 /// discarded sections are found last, and not where a version has no node.
 void LldLink::collect_unresolved() {
-  UndefinedNames names(inputs_, out_);
+  UndefinedNames names(inputs_, out_, unsettled_.undefined);
   const bool stopped = since15_ && std::ranges::any_of(out_.rejections, [](const Rejection& r) {
                          return r.kind == Rejection::Kind::NoSuchVersion;
                        });
@@ -375,7 +376,7 @@ void LldLink::collect_unresolved() {
     if (stopped && entry.discarded) return;
     const std::optional<Binding> binding = undefined_as(entry);
     if (!binding || (*binding == Binding::Weak && !has_version(id)) || assigned_.contains(table_.name(id))) return;
-    Unresolved& name = names.name(id, printed_name(id));
+    UndefinedName& name = names.name(id, printed_name(id));
     name.hidden = entry.not_default || name.symbol.find('@') != std::string::npos;  // no option makes that a warning
     name.discarded = entry.discarded;
     name.references.push_back({at, {}, 0});
@@ -401,7 +402,7 @@ void LldLink::add_unknown_operands(UndefinedNames& names) {
           job_.output != OutputKind::Relocatable && defined_by_linker(used, job_, machine_of(inputs_), true);
       if (known || own) continue;
       const bool of_library = state == Entry::State::Shared;
-      Unresolved& name = names.name(of_library ? id : table_.id(used), used);
+      UndefinedName& name = names.name(of_library ? id : table_.id(used), used);
       name.option = assignment.where;
       name.discarded = false;  // not found is not found
       if (of_library) name.library = table_[id].definition;
@@ -445,9 +446,9 @@ void LldLink::collect_shared_needs() {
     const std::optional<Binding> binding = undefined_as(entry);
     const auto is_own = [&] { return since15_ && defined_by_linker(table_.name(id), job_, machine_of(inputs_), true); };
     if (binding && (*binding != Binding::Weak || is_own()))
-      out_.shared_needs.push_back({printed_name(id), by, {}, false});
+      unsettled_.shared_needs.push_back({printed_name(id), by, {}, false});
     else if (since15_ && (entry.state == Entry::State::Defined || entry.state == Entry::State::Common))
-      out_.shared_needs.push_back({printed_name(id), by, entry.definition, entry.hidden});
+      unsettled_.shared_needs.push_back({printed_name(id), by, entry.definition, entry.hidden});
   }
 }
 

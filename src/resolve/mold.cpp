@@ -59,12 +59,13 @@ enum class Mention : std::uint8_t { None, Weak, Strong };
 
 class MoldLink {
  public:
-  MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
+  MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names, Unsettled& unsettled)
       : job_(job),
         inputs_(inputs),
         names_(names),
         table_(names),
         out_(blank_resolution(job, inputs)),
+        unsettled_(unsettled),
         wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
 
   /// Plays the whole link through. Call once.
@@ -388,7 +389,7 @@ class MoldLink {
 
   /// Rule 7.
   void collect_unresolved() {
-    UndefinedNames names(inputs_, out_);
+    UndefinedNames names(inputs_, out_, unsettled_.undefined);
     std::vector<Mention> first(table_.size());
     names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
       const File& file = files_[numbers_.at(at.in)];
@@ -400,7 +401,7 @@ class MoldLink {
       const bool imported = job_.output == OutputKind::SharedObject && first[id] == Mention::Weak && !entry.not_default;
       const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak() || by_shared;
       if (!refers || imported || answered_by_version(facts, symbol)) return;
-      Unresolved& name = names.name(id, printed(id));
+      UndefinedName& name = names.name(id, printed(id));
       name.hidden = by_shared || entry.hidden;
       name.references.push_back({at, {}, 0});
     });
@@ -422,8 +423,8 @@ class MoldLink {
   /// warnings.
   void keep_required() {
     if (job_.unresolved.warn_only) return;
-    const auto missed = [](const Unresolved& name) { return !name.option.empty(); };
-    if (std::ranges::any_of(out_.unresolved, missed)) std::erase_if(out_.unresolved, std::not_fn(missed));
+    const auto missed = [](const UndefinedName& name) { return !name.option.empty(); };
+    if (std::ranges::any_of(unsettled_.undefined, missed)) std::erase_if(unsettled_.undefined, std::not_fn(missed));
   }
 
   /// Rule 6: does a shared object's foo@@V answer to this foo@V? What has no version of its own has the library's base
@@ -454,6 +455,7 @@ class MoldLink {
   const LinkNames& names_;
   SymbolTable<Entry> table_;
   Resolution out_;
+  Unsettled& unsettled_;
   std::vector<File> files_;
   std::vector<std::uint32_t> work_;  ///< live files whose references are still to be followed
   bool dead_are_dropped_ = false;    ///< the second election
@@ -463,8 +465,9 @@ class MoldLink {
 
 }  // namespace
 
-Resolution resolve_as_mold(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names) {
-  return MoldLink(job, inputs, names).run();
+Resolution resolve_as_mold(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                           Unsettled& unsettled) {
+  return MoldLink(job, inputs, names, unsettled).run();
 }
 
 }  // namespace elfaudit

@@ -240,6 +240,15 @@ struct Object {
   AskedRelocations read;
 };
 
+/// A relocation that the linker may refuse.
+struct Candidate {
+  ObjectId in;
+  RefusedRelocation refused;
+  std::uint32_t section = 0;         ///< header index of the section that it changes
+  std::uint32_t symbol = 0;          ///< in the symbol table
+  std::uint32_t symbol_section = 0;  ///< header index of a local symbol's section; 0: none
+};
+
 /// One that is read again.
 struct Asked {
   ObjectId id;
@@ -249,8 +258,9 @@ struct Asked {
 
 class RelocationCheck {
  public:
-  RelocationCheck(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution)
-      : job_(job), inputs_(inputs), out_(resolution), targets_(job, inputs, resolution) {
+  RelocationCheck(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                  const Unsettled& unsettled)
+      : job_(job), inputs_(inputs), out_(resolution), unsettled_(unsettled), targets_(job, inputs, resolution) {
     link_ = {&traits_of(job), RelocationRules::None, output_of(job), job.relocations};
   }
 
@@ -268,7 +278,12 @@ class RelocationCheck {
     targets_.bind();
     for (const Object& object : objects_) judge(object);
     drop_held(read);
-    if (job_.gc_sections && !out_.relocations.empty()) drop_dead(read_graph, find_needed);
+    if (job_.gc_sections && !candidates_.empty()) drop_dead(read_graph, find_needed);
+    for (Candidate& candidate : candidates_) {
+      if (out_.relocations.empty() || out_.relocations.back().in != candidate.in)
+        out_.relocations.push_back({candidate.in, {}});
+      out_.relocations.back().relocations.push_back(std::move(candidate.refused));
+    }
   }
 
  private:
@@ -391,7 +406,6 @@ class RelocationCheck {
   }
 
   void judge(const Object& object) {
-    RefusedRelocations refused{object.id, {}};
     std::optional<std::vector<std::uint32_t>> dropped;
     for (const AskedRelocation& relocation : object.read.relocations) {
       const SymbolId id = global_of(object, relocation);
@@ -405,22 +419,22 @@ class RelocationCheck {
       if (!judged.refused) continue;
       if (!dropped) dropped = dropped_sections(*object.facts, object.id, out_);
       if (is_gone(*dropped, relocation, section)) continue;
-      refused.relocations.push_back({judged.problem, std::string(type->name), section.name, relocation.offset,
-                                     relocation.count, name_of(object, relocation, id), id,
-                                     target.library() ? targets_.definition(id) : SymbolId{}, relocation.section,
-                                     relocation.symbol, relocation.symbol_section});
+      candidates_.push_back(
+          {object.id,
+           {judged.problem, std::string(type->name), section.name, relocation.offset, relocation.count,
+            name_of(object, relocation, id), id, target.library() ? targets_.definition(id) : SymbolId{}},
+           relocation.section,
+           relocation.symbol,
+           relocation.symbol_section});
     }
-    if (!refused.relocations.empty()) out_.relocations.push_back(std::move(refused));
   }
 
   /// Rule 9: what the output holds is known by all relocations, which are not read for anything else.
   void drop_held(const RelocationReaderFunction& read) {
-    const auto is_nothing = [](const RefusedRelocation& relocation) {
-      return relocation.type == relocation_types(RelocationRules::X86_64).front().name;
+    const auto is_nothing = [](const Candidate& candidate) {
+      return candidate.refused.type == relocation_types(RelocationRules::X86_64).front().name;
     };
-    const bool any = std::ranges::any_of(
-        out_.relocations, [&](const auto& object) { return std::ranges::any_of(object.relocations, is_nothing); });
-    if (!any || link_.shared()) return;
+    if (link_.shared() || std::ranges::none_of(candidates_, is_nothing)) return;
     RelocationQuestion question;
     for (const RelocationType& type : relocation_types(link_.rules)) {
       question.types.resize(type.number + 1);
@@ -438,11 +452,9 @@ class RelocationCheck {
           held.insert(targets_.definition(id));
       }
     }
-    for (RefusedRelocations& object : out_.relocations)
-      std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
-        return is_nothing(relocation) && held.contains(relocation.library);
-      });
-    std::erase_if(out_.relocations, [](const RefusedRelocations& object) { return object.relocations.empty(); });
+    std::erase_if(candidates_, [&](const Candidate& candidate) {
+      return is_nothing(candidate) && held.contains(candidate.refused.library);
+    });
   }
 
   static std::string name_of(const Object& object, const AskedRelocation& relocation, SymbolId id) {
@@ -459,34 +471,32 @@ class RelocationCheck {
 
   void drop_dead(const GraphReaderFunction& read_graph, const NeededFinder& find_needed) {
     const std::vector<IndirectLibrary> beside = load_needed(job_, inputs_, out_, find_needed);
-    const LiveSections live(job_, inputs_, out_, beside, read_graph);
-    for (RefusedRelocations& object : out_.relocations)
-      std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
-        if (relocation.reference.valid())
-          return !live.uses(object.in, relocation.symbol_index, relocation.section_index);
-        return !live.live(object.in, relocation.section_index) ||
-               (relocation.section == ".eh_frame" && relocation.symbol_section != 0 &&
-                !live.live(object.in, relocation.symbol_section));
-      });
-    std::erase_if(out_.relocations, [](const RefusedRelocations& object) { return object.relocations.empty(); });
+    const LiveSections live(job_, inputs_, out_, unsettled_, beside, read_graph);
+    std::erase_if(candidates_, [&](const Candidate& one) {
+      if (one.refused.reference.valid()) return !live.uses(one.in, one.symbol, one.section);
+      return !live.live(one.in, one.section) ||
+             (one.refused.section == ".eh_frame" && one.symbol_section != 0 && !live.live(one.in, one.symbol_section));
+    });
   }
 
   const LinkJob& job_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  const Unsettled& unsettled_;
   RelocationTargets targets_;
   RelocationLink link_;
   const MachineTraits* machine_ = &traits_of(Machine{});
   std::vector<Object> objects_;
+  std::vector<Candidate> candidates_;  ///< by object
   bool every_object_ = false;
 };
 
 }  // namespace
 
 void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
-                              const NeededFinder& find_needed) {
-  RelocationCheck(job, inputs, resolution).run(read, read_graph, find_needed);
+                              const Unsettled& unsettled, const RelocationReaderFunction& read,
+                              const GraphReaderFunction& read_graph, const NeededFinder& find_needed) {
+  RelocationCheck(job, inputs, resolution, unsettled).run(read, read_graph, find_needed);
 }
 
 // --- Relocations against local symbols of sections that the output does not have.
@@ -512,8 +522,9 @@ struct AskedObject {
 
 class LostReferences {
  public:
-  LostReferences(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution)
-      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution) {}
+  LostReferences(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                 const Unsettled& unsettled)
+      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), unsettled_(unsettled) {}
 
   void run(const LocalUseReader& read, const GraphReaderFunction& read_graph, const NeededFinder& find_needed) {
     const bool again = job_.output == OutputKind::Relocatable;
@@ -522,7 +533,7 @@ class LostReferences {
     if (!job_.relocations.noinhibit_exec) collect(asks_unallocated);
     read_uses(read, asks_unallocated);
     if (job_.gc_sections && !asked_.empty())
-      live_.emplace(job_, inputs_, out_, load_needed(job_, inputs_, out_, find_needed), read_graph);
+      live_.emplace(job_, inputs_, out_, unsettled_, load_needed(job_, inputs_, out_, find_needed), read_graph);
     for (const AskedObject& object : asked_)
       for (const LocalUse& use : object.uses) judge(object, use);
   }
@@ -588,6 +599,7 @@ class LostReferences {
   const LinkerTraits& linker_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  const Unsettled& unsettled_;
   std::vector<AskedObject> asked_;
   std::optional<LiveSections> live_;
 };
@@ -605,9 +617,9 @@ bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc
 }
 
 void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                          const LocalUseReader& read, const GraphReaderFunction& read_graph,
+                          const Unsettled& unsettled, const LocalUseReader& read, const GraphReaderFunction& read_graph,
                           const NeededFinder& find_needed) {
-  LostReferences(job, inputs, resolution).run(read, read_graph, find_needed);
+  LostReferences(job, inputs, resolution, unsettled).run(read, read_graph, find_needed);
 }
 
 }  // namespace elfaudit

@@ -51,7 +51,7 @@ bool rests_on_absence(const Rejection& rejection) {
 
 /// No linker goes on without the value of an expression or what an option requires, whatever options say of undefined
 /// symbols; with --noinhibit-exec gold does without the value, and all without what --require-defined names.
-bool ends_the_link(const LinkJob& job, const Unresolved& name) {
+bool ends_the_link(const LinkJob& job, const UndefinedName& name) {
   if (name.option == "--gc-sections with -r") return true;
   if (name.option == "--require-defined" && !job.relocations.noinhibit_exec) return true;
   const bool goes_on = traits_of(job).forces_operands && job.relocations.noinhibit_exec && !name.library.valid();
@@ -83,19 +83,37 @@ class HiddenMentions {
   bool made_local_ = false;
 };
 
-void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+/// The hidden names that it makes local, and links without.
+std::set<std::string> names_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                       const Resolution& resolution, const std::vector<UndefinedName>& undefined) {
   std::map<std::string_view, HiddenMentions> mentions;
-  for (const Unresolved& name : resolution.unresolved)
+  for (const UndefinedName& name : undefined)
     if (name.hidden) mentions[name.symbol];
-  if (mentions.empty()) return;
+  std::set<std::string> made_local;
+  if (mentions.empty()) return made_local;
   for (const ObjectId id : linked_objects(inputs, resolution)) {
     const ObjectFacts& object = object_of(inputs, id);
     for (const Symbol& symbol : object.symbols)
       if (const auto found = mentions.find(object.name(symbol)); found != mentions.end())
         found->second.add(symbol, object.kind == ObjectKind::Relocatable, job.output == OutputKind::SharedObject);
   }
-  for (Unresolved& name : resolution.unresolved)
-    if (name.hidden) name.made_local = mentions[name.symbol].made_local();
+  for (const auto& [name, of_name] : mentions)
+    if (of_name.made_local()) made_local.emplace(name);
+  return made_local;
+}
+
+Missing why_missing(const UndefinedName& name) {
+  if (name.discarded) return Missing::Discarded;
+  return name.why == Missing::Undefined && name.library.valid() ? Missing::NotInProgram : name.why;
+}
+
+Reported verdict_on(const LinkJob& job, const UndefinedName& name, bool judged, bool made_local) {
+  if (!judged && !job.told_undefined.empty()) return Reported::Error;  // see keep_told()
+  if (!would_report(job, name)) return Reported::No;
+  if (name.reported == Reported::IfKept) return Reported::IfKept;
+  if (!judged) return Reported::No;
+  if (!is_only_warned(job, name, made_local)) return Reported::Error;
+  return job.warnings.silent ? Reported::No : Reported::Warning;
 }
 
 }  // namespace
@@ -141,10 +159,10 @@ bool can_be_settled(const LinkJob& job) {
   return (job.scope.whole_line || !job.told_undefined.empty()) && job.output != OutputKind::Relocatable;
 }
 
-void keep_told(const LinkJob& job, Resolution& resolution) {
+void keep_told(const LinkJob& job, const Resolution& resolution, Unsettled& unsettled) {
   if (job.told_undefined.empty() || resolution.judgement.undefined == Judged::Yes) return;
   const WrittenNames told(job.told_undefined);
-  std::erase_if(resolution.unresolved, [&](const Unresolved& name) { return !told.contain(name.symbol); });
+  std::erase_if(unsettled.undefined, [&](const UndefinedName& name) { return !told.contain(name.symbol); });
 }
 
 bool can_judge_relocations(const LinkJob& job) {
@@ -152,8 +170,8 @@ bool can_judge_relocations(const LinkJob& job) {
   return job.scope.whole_line || (job.scope.command && job.output == OutputKind::SharedObject);
 }
 
-bool is_reported(const LinkJob& job, const Unresolved& name) {
-  if (!name.option.empty() || name.foreign || name.in_shared || name.beside_line)
+bool would_report(const LinkJob& job, const UndefinedName& name) {
+  if (!name.option.empty() || name.foreign || name.why == Missing::NeededByShared || name.beside_line)
     return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
   if (name.discarded && traits_of(job).refuses_discarded) return true;
@@ -162,51 +180,57 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
   return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
 }
 
-bool is_only_warned(const LinkJob& job, const Unresolved& name) {
+bool is_only_warned(const LinkJob& job, const UndefinedName& name, bool made_local) {
   if (name.discarded && traits_of(job).refuses_discarded && !job.relocations.noinhibit_exec) return false;
   if (name.foreign) return job.relocations.noinhibit_exec;
   if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name)) return false;
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);
   if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;
-  if (job.relocations.noinhibit_exec && (linker.forces_hidden || name.made_local)) return true;
+  if (job.relocations.noinhibit_exec && (linker.forces_hidden || made_local)) return true;
   return linker.warns_of_hidden && !name.not_local;
 }
 
 bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
-  return name.discarded && traits_of(job).says_discarded;
+  return name.why == Missing::Discarded && traits_of(job).says_discarded;
 }
 
-void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  if (resolution.judgement.undefined != Judged::Yes) {
-    std::erase_if(resolution.rejections, rests_on_absence);
-    for (Unresolved& name : resolution.unresolved) name.reported = !job.told_undefined.empty();  // see keep_told()
-    return;
+void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution, Unsettled& unsettled) {
+  const bool judged = resolution.judgement.undefined == Judged::Yes;
+  std::set<std::string> made_local;
+  if (judged && job.relocations.noinhibit_exec && !traits_of(job).forces_hidden)
+    made_local = names_made_local(job, inputs, resolution, unsettled.undefined);
+  for (UndefinedName& name : unsettled.undefined) {
+    name.why = why_missing(name);
+    name.reported = verdict_on(job, name, judged, made_local.contains(name.symbol));
+    resolution.unresolved.push_back(std::move(name));
   }
-  if (job.relocations.noinhibit_exec && !traits_of(job).forces_hidden) note_made_local(job, inputs, resolution);
-  for (Unresolved& name : resolution.unresolved)
-    name.reported = !name.in_bytecode && is_reported(job, name) && !(job.warnings.silent && is_only_warned(job, name));
-  if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
+  unsettled.undefined.clear();
+  if (!judged)
+    std::erase_if(resolution.rejections, rests_on_absence);
+  else if (!all_read(inputs))
+    resolution.judgement.undefined = Judged::InputUnread;
 }
 
 /// Rule 3.
 static bool comes_to_lost(const LinkJob& job, const LinkInput& named, const InputFacts& archive,
-                          const Resolution& resolution) {
+                          const Resolution& resolution, const Unsettled& unsettled) {
   const LinkerTraits& linker = traits_of(job);
   if (!job.scope.command) return true;
   if (named.whole_archive || resolution.whole_archives) return !linker.stops_at_lost_members;
   if (!archive.has_index) return !linker.stops_at_lost_members || archive.objects_before_lost != 0;
   if (!linker.believes_index) return true;
   return std::ranges::any_of(archive.index, [&](const IndexEntry& entry) {
-    const auto is_asked = [&](const Unresolved& name) { return name.symbol == archive.index_name(entry); };
-    return entry.object == kNone && std::ranges::any_of(resolution.unresolved, is_asked);
+    const auto is_asked = [&](const UndefinedName& name) { return name.symbol == archive.index_name(entry); };
+    return entry.object == kNone && std::ranges::any_of(unsettled.undefined, is_asked);
   });
 }
 
-void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, LinkJob& job) {
+void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, const Unsettled& unsettled,
+                        LinkJob& job) {
   std::set<std::string_view> reported;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].lost.empty() || !comes_to_lost(job, job.inputs[i], inputs[i], resolution)) continue;
+    if (inputs[i].lost.empty() || !comes_to_lost(job, job.inputs[i], inputs[i], resolution, unsettled)) continue;
     if (!reported.insert(inputs[i].path).second) continue;
     job.missing.insert(job.missing.end(), inputs[i].lost.begin(), inputs[i].lost.end());
   }
@@ -237,30 +261,35 @@ void find_redeclared(const std::vector<InputFacts>& inputs, Resolution& resoluti
   }
 }
 
-Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names) {
+Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                           Unsettled& unsettled) {
+  unsettled = {};
   switch (traits_of(job).rules) {
     case ResolutionRules::Lld:
-      return LldLink(job, inputs, names).run();
+      return LldLink(job, inputs, names, unsettled).run();
     case ResolutionRules::Mold:
-      return resolve_as_mold(job, inputs, names);
+      return resolve_as_mold(job, inputs, names, unsettled);
     case ResolutionRules::Gold:
-      return GoldLink(job, inputs, names).run();
+      return GoldLink(job, inputs, names, unsettled).run();
     case ResolutionRules::GnuLd:
       break;
   }
-  return BfdLink(job, inputs, names).run();
+  return BfdLink(job, inputs, names, unsettled).run();
 }
 
 }  // namespace
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   LinkNames names(inputs);
-  return resolve(job, inputs, names);
+  Unsettled unsettled;
+  Resolution resolution = resolve(job, inputs, names, unsettled);
+  for (UndefinedName& name : unsettled.undefined) resolution.unresolved.push_back(std::move(name));
+  return resolution;
 }
 
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names) {
-  Resolution resolution = resolve_symbols(job, inputs, names);
-  while (names.add_asked()) resolution = resolve_symbols(job, inputs, names);
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names, Unsettled& unsettled) {
+  Resolution resolution = resolve_symbols(job, inputs, names, unsettled);
+  while (names.add_asked()) resolution = resolve_symbols(job, inputs, names, unsettled);
   if (job.scope.command) find_redeclared(inputs, resolution);
   return resolution;
 }

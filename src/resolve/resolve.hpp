@@ -15,6 +15,7 @@
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/live_sections.hpp"
+#include "resolve/unsettled.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "target/machine_traits.hpp"
@@ -61,19 +62,19 @@ struct Reader {
   NeededFinder needed;
 };
 
-/// Drops from Resolution::unresolved what no relocation of a kept section uses, and what the linker defines itself;
+/// Drops from Unsettled::undefined what no relocation of a kept section uses, and what the linker defines itself;
 /// fills in where the rest is used; adds what shared objects need. With --gc-sections, mold's duplicates in removed
 /// sections are dropped as well. Errors met on the way are added to the inputs they concern.
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                       const Reader& reader);
+                       Unsettled& unsettled, const Reader& reader);
 
 // --- Which relocations of the linked objects the linker refuses.
 
 /// Fills in Resolution::relocations, once it is known who defines what. Reads relocations only where one can be
 /// refused. Errors met on the way are added to the inputs they concern.
 void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
-                              const NeededFinder& find_needed);
+                              const Unsettled& unsettled, const RelocationReaderFunction& read,
+                              const GraphReaderFunction& read_graph, const NeededFinder& find_needed);
 
 // --- Which relocations name local symbols of sections that the output does not have.
 
@@ -86,7 +87,7 @@ bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc
 /// Fills in Resolution::lost_references, where the linker refuses any. Errors met on the way are added to the inputs
 /// they concern.
 void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                          const LocalUseReader& read, const GraphReaderFunction& read_graph,
+                          const Unsettled& unsettled, const LocalUseReader& read, const GraphReaderFunction& read_graph,
                           const NeededFinder& find_needed);
 
 // --- What a linker warns of when all files are read, where --fatal-warnings makes an error of it.
@@ -103,7 +104,7 @@ struct WarningReader {
 /// Adds to Resolution::warnings, which the engines began, and drops what the linker does not warn of after all. Does
 /// nothing without --fatal-warnings. Errors met on the way are added to the inputs they concern.
 void find_fatal_warnings(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                         const WarningReader& reader);
+                         const Unsettled& unsettled, const WarningReader& reader);
 
 // --- What a resolution is a verdict on: decided here, and nowhere else.
 
@@ -117,39 +118,45 @@ Judgement judgement_of(const std::vector<const Resolution*>& links);
 bool can_be_settled(const LinkJob& job);
 
 /// Where not all of the link is known: only what the linker has told of it (LinkJob::told_undefined) stays unresolved.
-void keep_told(const LinkJob& job, Resolution& resolution);
+void keep_told(const LinkJob& job, const Resolution& resolution, Unsettled& unsettled);
 
 /// Is it known what the output is? Which relocations fit a shared object hardly depends on what else the link has; what
 /// a program is, only its whole command says.
 bool can_judge_relocations(const LinkJob& job);
 
-/// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
-bool is_reported(const LinkJob& job, const Unresolved& name);
+/// Would the linker report it, as an error or a warning? A hidden or protected one always, unless nothing is final yet
+/// (-r).
+bool would_report(const LinkJob& job, const UndefinedName& name);
 
-/// Would the linker go on all the same? --warn-unresolved-symbols, --noinhibit-exec.
-bool is_only_warned(const LinkJob& job, const Unresolved& name);
+/// Would the linker go on all the same? --warn-unresolved-symbols, --noinhibit-exec. `made_local`: GNU ld has made a
+/// hidden name local.
+bool is_only_warned(const LinkJob& job, const UndefinedName& name, bool made_local = false);
 
 /// Does the linker say of a discarded copy what it would say of nothing, instead of calling the name undefined?
 bool said_as_discarded(const LinkJob& job, const Unresolved& name);
 
-/// The last step: says which names are reported, and drops rejections that rest on what is not known. An input that
-/// could not be asked again costs the names that only it could answer for.
-void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
+/// The last step: moves the undefined names to Resolution::unresolved with why each is missing and what the linker makes
+/// of it, and drops rejections that rest on what is not known. An input that could not be asked again costs the names
+/// that only it could answer for.
+void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution, Unsettled& unsettled);
 
 /// What is there of a thin archive is enough for some links, by some linkers. Where it is not, the lost members go to
 /// LinkJob::missing.
-void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, LinkJob& job);
+void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, const Unsettled& unsettled,
+                        LinkJob& job);
 
 /// Simulates the link with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's (lld.cpp,
 /// lld_verdict.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
-/// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
+/// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives. `names` are
+/// numbered already. Fills in `unsettled`, and leaves Resolution::unresolved to conclude().
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names, Unsettled& unsettled);
 
 /// mold's part of it.
-Resolution resolve_as_mold(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+Resolution resolve_as_mold(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                           Unsettled& unsettled);
 
-/// The same with names that are numbered already.
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names);
+/// The same for a link that is not judged: Resolution::unresolved has every candidate.
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
 /// Is the name missed by an expression, of --defsym or of a script?
 bool is_operand(const LinkJob& job, const Unresolved& name);

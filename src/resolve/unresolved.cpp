@@ -213,14 +213,15 @@ class VersionCheck {
 /// The names with a version that GNU ld does not leave undefined in a shared object. Of all that nothing defines, used
 /// or not, but for those that `counts` leaves out.
 void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, bool dynamic,
-                          Resolution& resolution, const std::function<bool(const Unresolved&)>& counts) {
+                          const std::vector<UndefinedName>& undefined, Resolution& resolution,
+                          const std::function<bool(const UndefinedName&)>& counts) {
   const LinkerTraits& linker = traits_of(job);
   const bool program = job.output == OutputKind::Executable && linker.exports_no_version_open && dynamic;
   if (!(program || job.output == OutputKind::SharedObject) || !linker.leaves_no_version_open) return;
   const Exports exports(job);
-  const auto is_left_open = [&](const Unresolved& name) {
+  const auto is_left_open = [&](const UndefinedName& name) {
     if (!program) return true;
-    const bool goes_on = !is_reported(job, name) || is_only_warned(job, name);
+    const bool goes_on = !would_report(job, name) || is_only_warned(job, name);
     return goes_on && (job.export_dynamic || exports.in_dynamic_list(name.symbol));
   };
   const auto has_node = [&](std::string_view version) {
@@ -237,7 +238,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
     return linker.passes_discarded_versions &&
            (std::ranges::all_of(references, is_definition) || std::ranges::any_of(references, is_versions_definition));
   };
-  for (const Unresolved& name : resolution.unresolved) {
+  for (const UndefinedName& name : undefined) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
     if (name.references.empty() || at + 1 >= name.symbol.size() || !counts(name) || !is_left_open(name)) continue;
     if (is_let_pass(name.references)) continue;
@@ -253,7 +254,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
 /// A reference to fill in.
 struct Question {
   Reference* reference = nullptr;
-  bool discarded = false;  ///< Unresolved::discarded
+  bool discarded = false;  ///< UndefinedName::discarded
 };
 
 /// What one object refers to, by symbol table index.
@@ -265,20 +266,26 @@ bool is_placed(const Reference& reference) { return !reference.section.empty(); 
 
 class Settler {
  public:
-  Settler(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, const Reader& reader)
-      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), reader_(reader) {}
+  Settler(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, Unsettled& unsettled,
+          const Reader& reader)
+      : job_(job),
+        linker_(traits_of(job)),
+        inputs_(inputs),
+        out_(resolution),
+        unsettled_(unsettled),
+        names_(unsettled.undefined),
+        reader_(reader) {}
 
   void run() {
-    auto& names = out_.unresolved;
     note_discarded();
     note_foreign();
     const bool dynamic = any_shared_object();
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     warn_of_needed_libraries();
-    std::vector<Unresolved> refused = take_indirect();
+    std::vector<UndefinedName> refused = take_indirect();
     place(refused);
-    std::vector<Unresolved> candidates = take_bytecode_names();
-    std::erase_if(names, [&](const Unresolved& name) {
+    std::vector<UndefinedName> candidates = take_bytecode_names();
+    std::erase_if(names_, [&](const UndefinedName& name) {
       return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
     });
     add_open_locals();
@@ -290,25 +297,28 @@ class Settler {
       judge_uses();
       drop_dead_duplicates();
     }
-    std::erase_if(names, [&](const Unresolved& name) { return name.library.valid() && is_held(name); });
+    std::erase_if(names_, [&](const UndefinedName& name) { return name.library.valid() && is_held(name); });
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
-    reject_open_versions(job_, inputs_, dynamic || job_.pie, out_, [&](const Unresolved& name) {
+    reject_open_versions(job_, inputs_, dynamic || job_.pie, names_, out_, [&](const UndefinedName& name) {
       if (linker_.node_answers_version) return is_used_in_memory(name);
       return !job_.gc_sections || is_used(name);
     });
     drop_weak_versions();
     drop_unused();
-    std::erase_if(names, [&](const Unresolved& name) { return !name.local && section_bound_exists(name.symbol); });
-    settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
+    std::erase_if(names_, [&](const UndefinedName& name) {
+      return name.why != Missing::Local && section_bound_exists(name.symbol);
+    });
+    settle_shared_needs(job_, inputs_, out_, unsettled_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
       return defined_by_linker(name, job_, machine_of(inputs_), dynamic) || section_bound_exists(name);
     });
     if (!stops_at_expression())
-      settle_shared_references(job_, inputs_, out_, needed_, [&](const SymbolId& id) { return removed(id); });
-    names.insert(names.end(), std::make_move_iterator(refused.begin()), std::make_move_iterator(refused.end()));
-    for (Unresolved& name : candidates)
-      if (!answered_by_linker(name, job_, machine_of(inputs_), dynamic)) names.push_back(std::move(name));
+      settle_shared_references(job_, inputs_, out_, unsettled_, needed_,
+                               [&](const SymbolId& id) { return removed(id); });
+    names_.insert(names_.end(), std::make_move_iterator(refused.begin()), std::make_move_iterator(refused.end()));
+    for (UndefinedName& name : candidates)
+      if (!answered_by_linker(name, job_, machine_of(inputs_), dynamic)) names_.push_back(std::move(name));
     if (!linker_.checks_versions_early) VersionCheck(job_, inputs_, out_).run();
-    std::ranges::sort(names, {}, &Unresolved::symbol);
+    std::ranges::sort(names_, {}, &UndefinedName::symbol);
   }
 
  private:
@@ -316,13 +326,13 @@ class Settler {
   void note_discarded() {
     if (linker_.first_mention_decides) return;
     const auto discarded = [&](const Reference& reference) { return is_discarded(out_.resolution_of(reference.id)); };
-    for (Unresolved& name : out_.unresolved) name.discarded = std::ranges::any_of(name.references, discarded);
+    for (UndefinedName& name : names_) name.discarded = std::ranges::any_of(name.references, discarded);
   }
 
   /// Rule 12.
   void add_open_locals() {
     if (!linker_.asks_open_locals || job_.output == OutputKind::Relocatable) return;
-    std::map<std::string, Unresolved> open;
+    std::map<std::string, UndefinedName> open;
     for (const ObjectId id : linked_objects(inputs_, out_)) {
       if (!object(id).has_open_locals || object(id).origin.bytecode) continue;
       try {
@@ -334,21 +344,21 @@ class Settler {
     }
     for (auto& [name, unresolved] : open) {
       unresolved.symbol = name;
-      unresolved.hidden = unresolved.local = true;
-      out_.unresolved.push_back(std::move(unresolved));
+      unresolved.hidden = true;
+      unresolved.why = Missing::Local;
+      names_.push_back(std::move(unresolved));
     }
   }
 
   /// Rule 10.
-  std::vector<Unresolved> take_bytecode_names() {
+  std::vector<UndefinedName> take_bytecode_names() {
     const auto in_bytecode = [&](const Reference& reference) { return object(reference.id.in).origin.bytecode; };
-    const auto begin =
-        std::stable_partition(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
-          return !name.option.empty() || name.references.empty() || !std::ranges::all_of(name.references, in_bytecode);
-        });
-    std::vector<Unresolved> taken(std::make_move_iterator(begin), std::make_move_iterator(out_.unresolved.end()));
-    out_.unresolved.erase(begin, out_.unresolved.end());
-    for (Unresolved& name : taken) name.in_bytecode = true;
+    const auto begin = std::stable_partition(names_.begin(), names_.end(), [&](const UndefinedName& name) {
+      return !name.option.empty() || name.references.empty() || !std::ranges::all_of(name.references, in_bytecode);
+    });
+    std::vector<UndefinedName> taken(std::make_move_iterator(begin), std::make_move_iterator(names_.end()));
+    names_.erase(begin, names_.end());
+    for (UndefinedName& name : taken) name.reported = Reported::IfKept;
     return taken;
   }
 
@@ -359,11 +369,11 @@ class Settler {
       const std::string& path = job_.inputs[reference.id.in.input].path;
       return std::ranges::find(job_.foreign, path) != job_.foreign.end();
     };
-    for (Unresolved& name : out_.unresolved) name.foreign = std::ranges::any_of(name.references, is_foreign);
+    for (UndefinedName& name : names_) name.foreign = std::ranges::any_of(name.references, is_foreign);
   }
 
   /// Rule 4.
-  bool needs_loaded_use(const Unresolved& name, bool dynamic) {
+  bool needs_loaded_use(const UndefinedName& name, bool dynamic) {
     if (name.symbol != kOffsetTable || !name.option.empty()) return false;
     const bool is_static = !dynamic && job_.output == OutputKind::Executable && !job_.pie;
     if (linker_.makes_table_on_demand) return !makes_offset_table(is_static);
@@ -390,7 +400,7 @@ class Settler {
 
   void drop_loaded_table() {
     if (linker_.makes_table_on_demand) return;
-    std::erase_if(out_.unresolved, [&](const Unresolved& name) {
+    std::erase_if(names_, [&](const UndefinedName& name) {
       return name.symbol == kOffsetTable && !name.foreign && name.option.empty() &&
              std::ranges::any_of(name.references,
                                  [&](const Reference& reference) { return is_used_loaded(reference); });
@@ -426,7 +436,7 @@ class Settler {
   /// They were there for reject_open_versions.
   void drop_weak_versions() {
     if (!linker_.leaves_no_version_open || job_.output != OutputKind::SharedObject) return;
-    std::erase_if(out_.unresolved, [&](const Unresolved& name) {
+    std::erase_if(names_, [&](const UndefinedName& name) {
       return name.option.empty() && !name.references.empty() && name.symbol.find('@', 1) != std::string::npos &&
              std::ranges::all_of(name.references,
                                  [&](const Reference& reference) { return symbol(reference.id).weak(); });
@@ -434,7 +444,7 @@ class Settler {
   }
 
   bool stops_at_expression() const {
-    return linker_.stops_at_expression && std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) {
+    return linker_.stops_at_expression && std::ranges::any_of(names_, [&](const UndefinedName& name) {
              return is_operand(job_, name) && !name.library.valid();
            });
   }
@@ -442,15 +452,15 @@ class Settler {
   bool gc_decides() const {
     if (!job_.gc_sections || job_.output == OutputKind::Relocatable) return false;
     const bool any_need =
-        std::ranges::any_of(out_.shared_needs, [](const SharedNeed& need) { return need.definition.valid(); });
+        std::ranges::any_of(unsettled_.shared_needs, [](const SharedNeed& need) { return need.definition.valid(); });
     if (any_need && job_.unresolved.report_in_shared_objects) return true;
     if (linker_.drops_dead_duplicates && !out_.conflicts.empty()) return true;
-    return std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) { return is_used(name); });
+    return std::ranges::any_of(names_, [&](const UndefinedName& name) { return is_used(name); });
   }
 
   Questions questions() {
     Questions questions;
-    for (Unresolved& name : out_.unresolved)
+    for (UndefinedName& name : names_)
       for (Reference& reference : name.references)
         questions[reference.id.in][index_of(reference)] = {&reference, name.discarded};
     return questions;
@@ -512,9 +522,8 @@ class Settler {
     silent_.insert(last + 1, order.end());
     last_read_ = *last;
     fill_in_uses();
-    const bool says_more =
-        !out_.conflicts.empty() || !out_.rejections.empty() || !out_.shared_needs.empty() ||
-        std::ranges::any_of(out_.unresolved, [](const Unresolved& name) { return !name.option.empty(); });
+    const bool says_more = !out_.conflicts.empty() || !out_.rejections.empty() || !unsettled_.shared_needs.empty() ||
+                           std::ranges::any_of(names_, [](const UndefinedName& name) { return !name.option.empty(); });
     if (says_more || any_reported_use()) return;
     silent_.clear();
     stop_.reset();
@@ -576,9 +585,9 @@ class Settler {
   }
 
   bool any_reported_use() {
-    return std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) {
-      return is_reported(job_, name) && std::ranges::any_of(name.references, is_placed) &&
-             (name.local || !section_bound_exists(name.symbol));
+    return std::ranges::any_of(names_, [&](const UndefinedName& name) {
+      return would_report(job_, name) && std::ranges::any_of(name.references, is_placed) &&
+             (name.why == Missing::Local || !section_bound_exists(name.symbol));
     });
   }
 
@@ -599,7 +608,7 @@ class Settler {
   }
 
   /// Rule 6. A definition that is gone with its section asks for nothing.
-  bool needs_no_use(const Unresolved& name) const {
+  bool needs_no_use(const UndefinedName& name) const {
     return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols &&
            std::ranges::any_of(name.references, [&](const Reference& reference) {
              return out_.resolution_of(reference.id) == SymbolResolution::Reference &&
@@ -607,13 +616,13 @@ class Settler {
            });
   }
 
-  bool is_used(const Unresolved& name) const {
+  bool is_used(const UndefinedName& name) const {
     if (!name.option.empty() || needs_no_use(name)) return true;
     return std::ranges::any_of(name.references, is_placed);
   }
 
   /// Rule 11. Where the machine's relocations aren't known, any use may be one.
-  bool is_held(const Unresolved& name) {
+  bool is_held(const UndefinedName& name) {
     if (linker_.forces_held_names && job_.relocations.noinhibit_exec) return true;
     using Output = RelocationLink::Output;
     RelocationLink link{&linker_, RelocationRules::None, job_.pie ? Output::PieProgram : Output::Program,
@@ -641,7 +650,7 @@ class Settler {
   }
 
   /// Debug information needs no entry in the dynamic symbol table.
-  bool is_used_in_memory(const Unresolved& name) {
+  bool is_used_in_memory(const UndefinedName& name) {
     return std::ranges::any_of(name.references, [&](const Reference& reference) {
       const std::vector<Use>& uses = uses_[reference.id.in];
       return is_placed(reference) && std::ranges::any_of(uses, [&](const Use& use) {
@@ -651,13 +660,13 @@ class Settler {
   }
 
   void drop_unused() {
-    std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !is_used(name); });
-    for (Unresolved& name : out_.unresolved)
+    std::erase_if(names_, [&](const UndefinedName& name) { return !is_used(name); });
+    for (UndefinedName& name : names_)
       if (!needs_no_use(name)) std::erase_if(name.references, std::not_fn(is_placed));
   }
 
   void find_live() {
-    if (!live_) live_.emplace(job_, inputs_, out_, needed_, reader_.graph);
+    if (!live_) live_.emplace(job_, inputs_, out_, unsettled_, needed_, reader_.graph);
   }
 
   bool removed(const SymbolId& definition) {
@@ -724,10 +733,10 @@ class Settler {
   }
 
   /// Rule 7: takes out the names that such a library defines, and those that it is refused for are returned.
-  std::vector<Unresolved> take_indirect() {
-    std::vector<Unresolved> refused;
+  std::vector<UndefinedName> take_indirect() {
+    std::vector<UndefinedName> refused;
     if (needed_.empty()) return refused;
-    std::erase_if(out_.unresolved, [&](Unresolved& name) {
+    std::erase_if(names_, [&](UndefinedName& name) {
       if (name.hidden || name.library.valid()) return false;
       const auto library = std::ranges::find_if(
           needed_, [&](const IndirectLibrary& candidate) { return defines(candidate.facts, name.symbol); });
@@ -747,9 +756,9 @@ class Settler {
   }
 
   /// Where they are used, for whom they are reported to: GNU ld has looked at no relocation yet.
-  void place(std::vector<Unresolved>& refused) {
+  void place(std::vector<UndefinedName>& refused) {
     std::map<ObjectId, std::map<std::uint32_t, Reference*>> wanted;
-    for (Unresolved& name : refused)
+    for (UndefinedName& name : refused)
       for (Reference& reference : name.references)
         if (object(reference.id.in).kind == ObjectKind::Relocatable)
           wanted[reference.id.in].emplace(symbol(reference.id).index, &reference);
@@ -791,6 +800,8 @@ class Settler {
   const LinkerTraits& linker_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  Unsettled& unsettled_;
+  std::vector<UndefinedName>& names_;  ///< unsettled_.undefined
   const Reader& reader_;
   bool unallocated_count_ = false;     ///< rule 2
   std::optional<std::uint32_t> stop_;  ///< rule 8: the section of `last_read_` at which gold stops
@@ -804,8 +815,8 @@ class Settler {
 }  // namespace
 
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                       const Reader& reader) {
-  Settler(job, inputs, resolution, reader).run();
+                       Unsettled& unsettled, const Reader& reader) {
+  Settler(job, inputs, resolution, unsettled, reader).run();
 }
 
 }  // namespace elfaudit

@@ -529,18 +529,19 @@ std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
 
 std::string message_for(const LinkJob& job, const Unresolved& name) {
   std::string message = demangle(name.symbol);
-  if (name.discarded)
+  if (name.why == Missing::Discarded)
     message += traits_of(job).says_discarded ? " is defined only in a section that the link discards"
                                              : " is defined only in a COMDAT group that the link discards";
-  else if (name.local)
+  else if (name.why == Missing::Local)
     message += " is a local symbol, which its object does not define";
-  else if (name.library.valid())
+  else if (name.why == Missing::NotInProgram)
     message += " is defined by a shared object, and the program has no copy of it";
-  else if (name.in_shared)
+  else if (name.why == Missing::NeededByShared)
     message += " is needed by a shared object and not defined by any input";
   else
     message += " is not defined by any input";
-  if (name.in_bytecode) message += ", and the link fails if link-time optimisation keeps the code that refers to it";
+  if (name.reported == Reported::IfKept)
+    message += ", and the link fails if link-time optimisation keeps the code that refers to it";
   if (!name.option.empty()) message += ", and " + name.option + " requires it";
   return message;
 }
@@ -552,12 +553,11 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   const LinkJob& job = evidence.job;
   for (const Unresolved& name : evidence.resolution.unresolved) {
     if (is_full(findings)) break;
-    const bool may_be_reported = name.in_bytecode && is_reported(job, name);
-    if (!(name.reported || may_be_reported) || reported_as_missing_device_link(job, name)) continue;
+    if (name.reported == Reported::No || reported_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
                                    message_for(job, name));
-    if (is_only_warned(job, name)) finding.severity = Severity::Warning;
-    if (name.in_bytecode) finding.severity = Severity::Note;
+    if (name.reported == Reported::Warning) finding.severity = Severity::Warning;
+    if (name.reported == Reported::IfKept) finding.severity = Severity::Note;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     note_suppliers(name, finding);
     findings.push_back(std::move(finding));

@@ -1,14 +1,17 @@
 // Small functions on text: prefixes, globs, wrapping, the nearest word, C++ names, UTF-8, and text made visible for
-// terminals and JSON documents.
+// terminals and JSON documents. Small tables of words.
 #pragma once
 
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace elfaudit {
@@ -134,6 +137,22 @@ std::string unicode_escape(char32_t c);
 template <class Json>
 std::string json_text(const Json& document, int indent) {
   return hidden_escaped(document.dump(indent, ' ', false, Json::error_handler_t::replace), unicode_escape);
+}
+
+// --- Small tables in the code: is a value one of several, and what goes with it.
+
+template <class Value>
+constexpr bool is_one_of(Value value, std::initializer_list<std::type_identity_t<Value>> list) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// What the first row of `key` says; `otherwise` where there is none.
+template <class Key, class Value, std::size_t N>
+constexpr Value value_for(const std::pair<Key, Value> (&table)[N], const std::type_identity_t<Key>& key,
+                          const std::type_identity_t<Value>& otherwise = {}) {
+  const auto* const row =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& one) { return one.first == key; });
+  return row == std::end(table) ? otherwise : row->second;
 }
 
 }  // namespace elfaudit

@@ -56,10 +56,6 @@ struct MachineTraits {
 
   // How linkers treat its code
   RelocationRules relocations = RelocationRules::None;
-  // Of which no linker refuses one, whatever a library has by that name, if it is not thread-local or absolute. By the
-  // bits `1 << type`:
-  std::uint64_t indirect_relocations = 0;  ///< through the global offset table or the procedure linkage table
-  std::uint64_t address_relocations = 0;   ///< in data that is written
   // Those whose addend says how far from its symbol the address is that data or code holds. By the bits
   // `1 << (type - first_relocation)`:
   std::uint32_t first_relocation = 0;

@@ -64,6 +64,17 @@ def test_which_linker_it_is_chooses_rules_alone():
     assert asks == []
 
 
+def test_every_trait_is_read():
+    """A row that no code reads documents a difference that elfaudit does not make."""
+    code = "\n".join(file.read_text() for file in FILES)
+    accessed = set(re.findall(r"(?:\.|->|::)(\w+)", code))
+    linkers = re.findall(r"^(?:TRAIT|WORDS)\((\w+),", (SRC / "target" / "linker_traits.def").read_text(), re.M)
+    assert len(linkers) > 200 and sorted(set(linkers) - accessed) == []
+    # These have declarations, and functions of their own.
+    machines = set(re.findall(r"^    \.(\w+) =", (SRC / "target" / "machine_traits.def").read_text(), re.M))
+    assert machines and [trait for trait in sorted(machines) if len(re.findall(rf"\b{trait}\b", code)) < 2] == []
+
+
 def test_every_data_table_names_the_script_that_writes_it():
     for table in sorted((SOURCE_DIR / "data").iterdir()):
         comment = re.match(r"(#.*\n)+", table.read_text())

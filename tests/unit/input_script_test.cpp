@@ -103,10 +103,12 @@ TEST(LinkerScript, SectionsAssignSymbolsToo) {
 }
 
 TEST(LinkerScript, WhatIsNoScript) {
-  EXPECT_THAT(read("this is not a script"), ElementsAre("error: line 1: syntax error"));
-  EXPECT_THAT(read("\nINPUT(a.o\n"), ElementsAre(HasSubstr("syntax error")));
-  EXPECT_THAT(read("/* never closed"), ElementsAre(HasSubstr("syntax error")));
-  EXPECT_THAT(read("a = 1"), ElementsAre(HasSubstr("syntax error")));
+  EXPECT_THAT(read("this is not a script"), ElementsAre("error: line 1: syntax error: unknown word 'this'"));
+  EXPECT_THAT(read("\nINPUT(a.o\n"),
+              ElementsAre("error: line 3: syntax error: a ')' is missing before the end of the script"));
+  EXPECT_THAT(read("/* never closed"), ElementsAre("error: line 1: syntax error: a comment is not closed"));
+  EXPECT_THAT(read("a = 1"), ElementsAre("error: line 1: syntax error: a ';' is missing before the end of the script"));
+  EXPECT_THAT(read(std::string(100, 'x') + ";"), ElementsAre(HasSubstr("'" + std::string(60, 'x') + "...'")));
   EXPECT_THAT(read("a = -"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("SECTIONS { .text : {"), ElementsAre(HasSubstr("syntax error")));
   EXPECT_THAT(read("INPUT(\"a.o)"), ElementsAre(HasSubstr("syntax error")));
@@ -197,7 +199,7 @@ TEST_F(ScriptInput, ThatIsNoneOrNeverEnds) {
   EXPECT_EQ(job.inputs.size(), 1U);
   ASSERT_EQ(job.missing.size(), 4U);
   EXPECT_EQ(job.missing[0].path, "text.o");
-  EXPECT_THAT(job.missing[0].what(), HasSubstr("treating as linker script: line 1: syntax error"));
+  EXPECT_THAT(job.missing[0].what(), HasSubstr("treating as linker script: line 1: syntax error: unknown word 'this'"));
   EXPECT_EQ(job.missing[1].path, "./self.ld");
   EXPECT_EQ(job.missing[2].path, "gone.o");
   EXPECT_EQ(job.missing[3].path, "gone2.ld");

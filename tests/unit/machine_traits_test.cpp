@@ -13,7 +13,6 @@
 #include "elf/file_kind.hpp"
 #include "input/library_search.hpp"
 #include "load/load_tree.hpp"
-#include "resolve/relocation_rules.hpp"
 #include "support/compile.hpp"
 
 namespace elfaudit {
@@ -68,20 +67,6 @@ TEST_P(EveryMachine, has_libraries_where_its_linker_and_its_loader_look) {
   const test::TempDir root;
   root.write("usr/lib/" + std::string(row().multiarch) + "/libx.so", "");
   EXPECT_EQ(lib_word(Root(root.path()), row().machine), "lib/" + std::string(row().multiarch));
-}
-
-TEST_P(EveryMachine, relocations_that_no_linker_refuses_of_a_library) {
-  for (const LinkerTraits& linker : all_linkers())
-    for (const auto output : {RelocationLink::Output::Program, RelocationLink::Output::PieProgram})
-      for (const RelocationType& type : relocation_types(row().relocations)) {
-        const RelocationLink link{&linker, row().relocations, output, {}};
-        const AskedPlaces asked = asked_places(link, type.what, false, true);
-        const std::uint64_t bit = type.number < 64 ? std::uint64_t{1} << type.number : 0;
-        const bool indirect = (row().indirect_relocations & bit) != 0;
-        const bool address = (row().address_relocations & bit) != 0;
-        EXPECT_FALSE(indirect && asked.of_global_in_read_only) << linker.name << " " << type.name;
-        EXPECT_FALSE((indirect || address) && asked.of_global_in_writable) << linker.name << " " << type.name;
-      }
 }
 
 TEST(machines, how_far_a_relocation_reaches) {

@@ -18,7 +18,6 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "support/tables.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {

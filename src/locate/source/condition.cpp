@@ -7,7 +7,7 @@
 
 #include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
-#include "support/tables.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::source {
 namespace {

@@ -16,7 +16,6 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "support/tables.hpp"
 
 namespace elfaudit::source {
 

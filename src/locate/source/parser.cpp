@@ -4,7 +4,6 @@
 
 #include "support/limits.hpp"
 #include "support/strings.hpp"
-#include "support/tables.hpp"
 
 #include <algorithm>
 #include <set>

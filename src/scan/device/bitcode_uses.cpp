@@ -9,7 +9,7 @@
 #include "scan/device/decoders.hpp"
 #include "support/bytes.hpp"
 #include "support/limits.hpp"
-#include "support/tables.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
