@@ -478,7 +478,7 @@ std::vector<std::size_t> without_provider(const LogLink& link, const std::vector
   for (const std::size_t number : link.errors) {
     const std::optional<Finding>& finding = errors[number].error.finding;
     const std::string kind = finding && finding->cause ? finding->cause->kind : std::string();
-    if (kind == "no-provider" || kind == "source-not-linked") open.push_back(number);
+    if (is_among(kind, {"no-provider", "source-not-linked", "runtime-name"})) open.push_back(number);
   }
   return open;
 }

@@ -618,16 +618,24 @@ std::size_t read_bfd_relocation(Reader& reader, std::string_view text) {
   return 1;
 }
 
+/// The shared object whose symbol it is.
+void add_library(LogError& error, std::string_view file) {
+  if (file.empty()) return;
+  LogPlace place;
+  set_input(place, file.substr(0, file.find(';')));
+  error.more.push_back(std::move(place));
+}
+
 /// What it can't copy or replace by a PLT entry.
 std::size_t read_bfd_protected(Reader& reader, std::string_view text) {
   for (const std::string_view phrase : {": copy relocation against non-copyable protected symbol ",
                                         ": non-canonical reference to canonical protected function "}) {
     const Around parts = split_at(text, phrase);
     if (!parts.found) continue;
-    LogError error =
-        refused(reader, LogTool::Bfd, {},
-                symbol_in(split_at(parts.after, " in ").found ? split_at(parts.after, " in ").before : parts.after));
+    const Around library = split_at(parts.after, " in ");
+    LogError error = refused(reader, LogTool::Bfd, {}, symbol_in(library.found ? library.before : parts.after));
     set_input(error.place, trim(parts.before));
+    add_library(error, library.after);
     reader.errors.push_back(std::move(error));
     return 1;
   }
@@ -682,6 +690,7 @@ std::size_t read_gold_reloc(Reader& reader, std::string_view before, std::string
   const auto give = [&](std::string_view relocation, const std::string& symbol) -> std::size_t {
     LogError error = refused(reader, LogTool::Gold, relocation, symbol);
     set_place(error.place, trim(before));
+    add_library(error, split_at(what, ", defined in ").after);
     reader.errors.push_back(std::move(error));
     return 1;
   };
@@ -788,6 +797,7 @@ std::size_t read_mold_relocation(Reader& reader, LogTool tool, std::string_view 
   LogError error = refused(reader, tool, relocation, symbol_in(against));
   set_place(error.place, text.substr(0, parts.before.size() + 1));
   error.place.offset = offset;
+  add_library(error, split_at(parts.after, ", defined in ").after);
   reader.errors.push_back(std::move(error));
   return 1;
 }

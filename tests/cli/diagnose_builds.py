@@ -751,7 +751,7 @@ def compare(lab, built):
                 wrong.append(f"no finding {key[0]} {key[1]}, which check has" + ("" if shown else " and the log lacks"))
             continue
         accepted = [wanted, informed[key][1]] if key in informed else [wanted]
-        if any(each in said[key] for each in accepted) or not built.shows_link and names_the_archive(said[key], wanted):
+        if any(each in said[key] for each in accepted) or not built.shows_link and fits_as_well(said[key], wanted):
             continue
         one = said[key][0]
         wrong += [f"{field} of {key[0]} {key[1]}: {one[field]!r}; check: {wanted[field]!r}" for field in one if all(one[field] != each[field] for each in accepted)]
@@ -764,8 +764,11 @@ def names_of(finding):
     return [name for name in (finding["demangled"], finding["symbol"]) if name] or [os.path.basename(site["path"]) for site in finding["sites"]]
 
 
-def names_the_archive(said, wanted):
-    """True if both name the same archive: without the command it is unknown whether that is missing or only too early."""
+def fits_as_well(said, wanted):
+    """Without the command it is unknown whether an archive is missing or only too early, and whether the object that defines what
+    a shared object hides is on the line."""
+    if wanted["cause"][0] == "not-exported" and any(each["cause"][0] == "object-not-linked" for each in said):
+        return True
     archives = [set(re.findall(r"\blib\w+\.a\b|-l\w+", str(each))) for each in (wanted, *said)]
     return any(archives[0] & other for other in archives[1:])
 

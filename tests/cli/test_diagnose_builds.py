@@ -38,7 +38,7 @@ def test_a_build(lab, way, title):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("linker", [linker if linker == "bfd" else pytest.param(linker, marks=pytest.mark.nightly) for linker in LINKERS])
 @pytest.mark.parametrize("title", CASES)
 def test_every_failure(lab, title, linker):
     """By two ways each: one whose log has the command, and one whose log has only what the linker said."""
@@ -50,7 +50,7 @@ def test_every_failure(lab, title, linker):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("title", ["variable in a header", "object that is not linked", "archive that is not linked"])
+@pytest.mark.parametrize("title", ["archive that is not linked", *(pytest.param(title, marks=pytest.mark.nightly) for title in ["variable in a header", "object that is not linked"])])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way(lab, way, title):
     if not can_build(way, CASES[title], Settings()):
