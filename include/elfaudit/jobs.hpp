@@ -49,7 +49,7 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
                          const MayRun& may_ask = {});
 
 /// The same of a command that a log shows. A log may come from anyone: no program that it names is started, and none is
-/// given a word of it. What a driver adds to the line is known from the system's own compiler of that name, in /usr/bin,
+/// given a word of it. What a driver adds to the line is known from the system's gcc, g++, clang or clang++, in /usr/bin,
 /// which is asked with a few options that name no file; where there is none, the words are all that is known.
 LinkJob job_from_log_command(const std::vector<std::string>& argv);
 

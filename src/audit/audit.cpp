@@ -124,6 +124,37 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
+/// All names that objects of the job use, but for those that have been read: in one object, since they may be many.
+InputFacts used_by_others(const LinkJob& job, const std::vector<InputFacts>& inputs, unsigned jobs) {
+  constexpr std::size_t kAtOnce = 256;  // files whose facts are there at one time
+  std::set<std::string> read;
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (!object.symbols.empty()) read.insert(object.origin.display());
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < job.inputs.size(); at += kAtOnce) {
+    LinkJob part;
+    part.lto = job.lto;
+    const auto first = job.inputs.begin() + static_cast<std::ptrdiff_t>(at);
+    part.inputs.assign(first, first + static_cast<std::ptrdiff_t>(std::min(kAtOnce, job.inputs.size() - at)));
+    for (const InputFacts& input : scan(part, jobs, ArchiveReading::Whole))
+      for (const ObjectFacts& object : input.objects) {
+        if (read.contains(object.origin.display())) continue;
+        for (const Symbol& symbol : object.symbols)
+          if (!symbol.defined()) names.emplace(object.name(symbol));
+      }
+  }
+  ObjectFacts all;
+  for (const std::string& name : names) {
+    Symbol& symbol = all.symbols.emplace_back();
+    symbol.name = {static_cast<std::uint32_t>(all.strings.size()), static_cast<std::uint32_t>(name.size())};
+    all.strings += name;
+  }
+  InputFacts users;
+  users.objects = ObjectList({std::move(all)});
+  return users;
+}
+
 bool complete(const std::vector<Finding>& findings) { return std::ranges::none_of(findings, &Finding::leaves_unread); }
 
 /// Runs the stages, each of which may fail for what it alone asks about: that costs its answer, never the verdict on
@@ -370,7 +401,7 @@ Resolution AuditRun::resolve_as(LinkerKind linker) const {
 }
 
 LocateOptions AuditRun::locating() const {
-  return {nullptr, options_.preprocess, options_.compile_commands, options_.known_commands, options_.cache};
+  return {{}, options_.preprocess, options_.compile_commands, options_.known_commands, options_.cache};
 }
 
 void AuditRun::apply_all_rules() {
@@ -402,10 +433,10 @@ void AuditRun::note_host_shadows() {
 void AuditRun::find_places() {
   LocateOptions options = locating();
   // The objects that only use a name have not been read, and an edit may take it from them.
-  std::vector<InputFacts> whole;
+  std::vector<InputFacts> users;
   if (made_.job.scope.candidates_alone && std::ranges::any_of(made_.findings, stops_link)) {
-    whole = scan(made_.job, options_.jobs, ArchiveReading::Whole);
-    options.users = &whole;
+    users.push_back(used_by_others(made_.job, made_.inputs, options_.jobs));
+    options.users = users;
   }
   for (std::string& problem :
        attempt_("places in sources", [&] { return locate(made_.findings, made_.inputs, options); }))

@@ -1,5 +1,4 @@
-// Relocations that the output can't hold: "recompile with -fPIC" and the like, of all linkers, for x86-64 and aarch64.
-// LogError::name is the relocation as printed ("R_X86_64_32", "11"), empty where the message has none.
+// What GNU ld, gold, lld and mold say, and other tools of a build whose messages are known by their form.
 
 #include <array>
 #include <map>
@@ -201,11 +200,13 @@ std::size_t read_other_linker_line(Reader& reader) {
 
 namespace {
 
-/// {s} is the symbol, {i} the input or a place in it, {f} the other input, {n} LogError::name, {*} anything; each is as
-/// short as what follows allows, the last as long as the line.
+/// {s} is the symbol, {q} the same with quotes and words around it, {i} the input or a place in it, {o} an offset there,
+/// {f} the other input, {n} LogError::name, {r} the same of a relocation, {*} anything; each is as short as what follows
+/// allows, the last as long as the line.
 struct Form {
   LogErrorKind kind;
   std::optional<Message> means;
+  LogTool tool;  ///< whose it is where the line does not name one of gold, lld and mold
   std::string_view text;
 };
 
@@ -213,63 +214,113 @@ using enum LogErrorKind;
 
 constexpr Form kForms[] = {
     // GNU ld 2.40, gold 1.16, lld 14 and 19
-    {DiscardedSection, Message::DiscardedSection,
+    {DiscardedSection, Message::DiscardedSection, LogTool::Unknown,
      "`{s}' referenced in section `{*}' of {i}: defined in discarded section {*}"},
-    {DiscardedSection, Message::DiscardedSection,
+    {DiscardedSection, Message::DiscardedSection, LogTool::Unknown,
      "{i}: error: relocation refers to local symbol \"{s}\" {*}, which is defined in a discarded section"},
-    {DiscardedSection, Message::DiscardedSection,
+    {DiscardedSection, Message::DiscardedSection, LogTool::Unknown,
      "{i}: error: relocation refers to global symbol \"{s}\", which is defined in a discarded section"},
-    {DiscardedSection, Message::DiscardedSection, "relocation refers to a symbol in a discarded section: {s}"},
-    {DiscardedSection, Message::DiscardedSection, "relocation refers to a discarded section: {s}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation truncated to fit: {n} against symbol `{s}' {*}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation truncated to fit: {n} against {*}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: error: relocation overflow: reference to '{s}' {*}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: error: relocation overflow: reference to {*}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} out of range: {*}; references {s}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} against {s} out of range: {*}"},
-    {RelocationOverflow, Message::RelocationOverflow, "{i}: relocation {n} out of range: {*}"},
-    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f} section {*}"},
-    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f}"},
-    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f} section {*}"},
-    {TlsMismatch, Message::TlsMismatch, "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f}"},
-    {TlsMismatch, Message::TlsMismatch, "{i}: symbol '{s}' used as both __thread and non-__thread"},
-    {TlsMismatch, Message::TlsMismatch, "TLS attribute mismatch: {s}"},
-    {SymbolVersion, Message::VersionOfNothing, "{s}: undefined version: {n}"},
-    {SymbolVersion, Message::VersionOfNothing,
+    {DiscardedSection, Message::DiscardedSection, LogTool::Unknown,
+     "relocation refers to a symbol in a discarded section: {s}"},
+    {DiscardedSection, Message::DiscardedSection, LogTool::Unknown, "relocation refers to a discarded section: {s}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: relocation truncated to fit: {n} against symbol `{s}' {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: relocation truncated to fit: {n} against {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: error: relocation overflow: reference to '{s}' {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: error: relocation overflow: reference to {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: relocation {n} out of range: {*}; references {s}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
+     "{i}: relocation {n} against {s} out of range: {*}"},
+    {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown, "{i}: relocation {n} out of range: {*}"},
+    // Relocations that the output can't hold, for x86-64 and aarch64
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} in section {*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} can not be used{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} is disallowed{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} isn't supported{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} isn't handled by {*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd,
+     "{i}: copy relocation against non-copyable protected symbol {q} in {f}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd,
+     "{i}: non-canonical reference to canonical protected function {q} in {f}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "copy reloc against protected {q} is dangerous"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: unresolvable {r} relocation against {q}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: TLS relocation {r} against undefined symbol {q}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "read-only segment has dynamic relocations"},
+    {RelocationRefused, std::nullopt, LogTool::Gold,
+     "{i}: requires dynamic {r} reloc against {q} which may overflow {*}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: requires dynamic {r} reloc which may overflow {*}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: requires unsupported dynamic reloc {n};{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: cannot make copy relocation for {q}, defined in {f};{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: cannot make copy relocation for {q}, defined in {f}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: error: unsupported reloc {n} against global symbol {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: unsupported reloc {n} against global symbol {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: unexpected reloc {n} against global symbol {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: error: unsupported reloc {n}"},
+    {RelocationRefused, std::nullopt, LogTool::Gold, "{i}: error: unexpected reloc {n}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "relocation {r} cannot be used against {q};{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "relocation {r} cannot be used against {q}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "relocation {r} against {s} cannot be used with -shared{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "relocation {r} cannot refer to absolute symbol: {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "unresolvable relocation {r} against {q};{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "unresolvable relocation {r} against {q}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "cannot preempt symbol: {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "cannot create a copy relocation for symbol {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld,
+     "can't create dynamic relocation {r} against symbol: {s} in readonly segment{*}"},
+    {RelocationRefused, std::nullopt, LogTool::Lld, "{i}: unknown relocation ({n}) against symbol {s}"},
+    {RelocationRefused, std::nullopt, LogTool::Mold,
+     "{i}: {r} relocation at offset 0x{o} against symbol {q} can not be used{*}"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown,
+     "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f} section {*}"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown,
+     "{s}: TLS {*} in {i} section {*} mismatches non-TLS {*} in {f}"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown,
+     "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f} section {*}"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown, "{s}: TLS {*} in {i} mismatches non-TLS {*} in {f}"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown, "{i}: symbol '{s}' used as both __thread and non-__thread"},
+    {TlsMismatch, Message::TlsMismatch, LogTool::Unknown, "TLS attribute mismatch: {s}"},
+    {SymbolVersion, Message::VersionOfNothing, LogTool::Unknown, "{s}: undefined version: {n}"},
+    {SymbolVersion, Message::VersionOfNothing, LogTool::Unknown,
      "version script assignment of '{n}' to symbol '{s}' failed: symbol not defined"},
-    {SymbolVersion, Message::VersionOfNothing,
+    {SymbolVersion, Message::VersionOfNothing, LogTool::Unknown,
      "version script assignment of {n} to symbol {s} failed: symbol not defined"},
-    {SymbolVersion, Message::VersionWithoutNode, "{*}: version node not found for symbol {s}@@{n}"},
-    {SymbolVersion, Message::VersionWithoutNode, "{*}: version node not found for symbol {s}@{n}"},
-    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s}@@{*} has undefined version {n}"},
-    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s}@{*} has undefined version {n}"},
-    {SymbolVersion, Message::VersionWithoutNode, "{i}: symbol {s} has undefined version {n}"},
-    {SymbolVersion, Message::VersionWithoutNode, "symbol {s} has undefined version {n}"},
-    {OtherMachine, Message::OtherMachine, "{i}: Relocations in generic ELF (EM: {n})"},
-    {OtherMachine, Message::OtherMachine, "{n} architecture of input file `{i}' is incompatible with {*} output"},
-    {OtherMachine, Message::OtherMachine, "{i}: unsupported ELF machine number {n}"},
-    {OtherMachine, Message::OtherMachine, "{i}: incompatible target"},
-    {OtherMachine, Message::OtherMachine, "{i}: incompatible file type: {*} is expected but got {n}"},
-    {OtherMachine, Message::OtherMachine, "{i} is incompatible with elf{n}"},
-    {NotAnObject, Message::NotAnObject, "{i}: file format not recognized; treating as linker script"},
-    {NotAnObject, Message::NotAnObject, "{i}: file not recognized: {n}"},
-    {NotAnObject, Message::NotAnObject, "{i}: file format not recognized"},
-    {NotAnObject, Message::NotAnObject, "unknown file type: {i}"},
-    {NotAnObject, Message::NotAnObject, "{i}: unknown file type"},
-    {NotAnObject, Message::NotAnObject, "{i}: not an object or archive"},
-    {SymbolVersion, std::nullopt, "{*}: syntax error in VERSION script"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "{*}: version node not found for symbol {s}@@{n}"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "{*}: version node not found for symbol {s}@{n}"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "{i}: symbol {s}@@{*} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "{i}: symbol {s}@{*} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "{i}: symbol {s} has undefined version {n}"},
+    {SymbolVersion, Message::VersionWithoutNode, LogTool::Unknown, "symbol {s} has undefined version {n}"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i}: Relocations in generic ELF (EM: {n})"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown,
+     "{n} architecture of input file `{i}' is incompatible with {*} output"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i}: unsupported ELF machine number {n}"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i}: incompatible target"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i}: incompatible file type: {*} is expected but got {n}"},
+    {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i} is incompatible with elf{n}"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file format not recognized; treating as linker script"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file not recognized: {n}"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file format not recognized"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "unknown file type: {i}"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: unknown file type"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: not an object or archive"},
+    {SymbolVersion, std::nullopt, LogTool::Unknown, "{*}: syntax error in VERSION script"},
     // gas, of what GCC's link-time optimisation gives it, and who only repeats it
-    {CompileError, Message::SymverUnderLto,
+    {CompileError, Message::SymverUnderLto, LogTool::Unknown,
      "{*}: Error: invalid attempt to declare external version name as default in symbol `{s}'"},
-    {LinkFailed, std::nullopt, "lto-wrapper failed"},
-    {LinkFailed, std::nullopt, "lto-wrapper: fatal error: {*} returned {*} exit status"},
+    {LinkFailed, std::nullopt, LogTool::Unknown, "lto-wrapper failed"},
+    {LinkFailed, std::nullopt, LogTool::Unknown, "lto-wrapper: fatal error: {*} returned {*} exit status"},
     // scripts/mod/modpost.c of Linux 6
-    {OtherLinkError, Message::ModuleUndefined, "ERROR: modpost: \"{s}\" [{i}] undefined!"},
-    {OtherLinkError, Message::ModuleTwice, "{*}: modpost: {i}: '{s}' exported twice. Previous export was in {n}"},
+    {OtherLinkError, Message::ModuleUndefined, LogTool::Unknown, "ERROR: modpost: \"{s}\" [{i}] undefined!"},
+    {OtherLinkError, Message::ModuleTwice, LogTool::Unknown,
+     "{*}: modpost: {i}: '{s}' exported twice. Previous export was in {n}"},
     // google/protobuf/descriptor_database.cc
-    {RunTimeError, Message::ProtobufTwice, "{*}File already exists in database: {n}"},
+    {RunTimeError, Message::ProtobufTwice, LogTool::Unknown, "{*}File already exists in database: {n}"},
     // auditwheel 6
-    {PackageRefused, Message::WheelTooNew,
+    {PackageRefused, Message::WheelTooNew, LogTool::Unknown,
      "auditwheel: error: cannot repair \"{i}\" to \"{n}\" ABI because of the presence of too-recent versioned "
      "symbols{*}"},
 };
@@ -287,7 +338,10 @@ std::optional<std::map<char, std::string_view>> matched(std::string_view form, s
     form.remove_prefix(open + 3);
     const std::size_t end = form.empty() ? text.size() : text.find(form.substr(0, form.find('{')));
     if (end == text.npos || (end == 0 && letter != '*' && letter != 's')) return std::nullopt;
-    if (letter != '*') found[letter] = text.substr(0, end);
+    const std::string_view part = text.substr(0, end);
+    if (letter == 'r' && (!part.starts_with("R_") || part.size() > 64 || part.find(' ') != part.npos))
+      return std::nullopt;
+    if (letter != '*') found[letter] = part;
     text.remove_prefix(end);
   }
   return text.empty() ? std::optional(std::move(found)) : std::nullopt;
@@ -327,12 +381,24 @@ std::optional<std::string_view> without_severity(std::string_view text) {
   return text.starts_with("warning: ") || text.starts_with("note: ") ? std::nullopt : std::optional(text);
 }
 
+/// What is quoted in the text, in any style of quotes, but for sections' names and gas's own words.
+std::string symbol_in(std::string_view text) {
+  const std::size_t quote = text.find_first_of("`'");
+  if (quote == std::string_view::npos) return {};
+  const std::string symbol(quoted(text.substr(quote)).first);
+  const bool none =
+      symbol.starts_with('.') || symbol == "a local symbol" || symbol == "(null)" || symbol == "<fragment>";
+  return none ? std::string() : symbol;
+}
+
 LogError error_of(const Form& form, std::map<char, std::string_view>& found, LogTool tool, const Reader& reader) {
-  LogError error = reader.make(form.kind, tool);
-  error.symbol = found['s'];
+  const bool is_named = tool == LogTool::Gold || tool == LogTool::Lld || tool == LogTool::Mold;
+  LogError error = reader.make(form.kind, is_named || form.tool == LogTool::Unknown ? tool : form.tool);
+  error.symbol = found.contains('q') ? symbol_in(found['q']) : std::string(found['s']);
+  if (error.symbol == "local symbol") error.symbol.clear();
   while (error.symbol.starts_with('\'') && error.symbol.ends_with('\'') && error.symbol.size() > 1)
     error.symbol = error.symbol.substr(1, error.symbol.size() - 2);
-  error.name = found['n'];
+  error.name = found.contains('r') ? found['r'] : found['n'];
   if (const std::string_view place = found['i'];
       place.ends_with(')') && place.find("(.") != place.npos && !place.starts_with('('))
     set_place(error.place, place);
@@ -341,7 +407,19 @@ LogError error_of(const Form& form, std::map<char, std::string_view>& found, Log
   else if (!place.empty())
     error.place = place_of(place, form.kind == RelocationOverflow ? reader.in_function : LogPlace());
   if (error.place.input.empty() && form.kind != RelocationOverflow) error.place.input = found['i'];
-  if (!found['f'].empty()) set_input(error.first, found['f']);
+  if (!found['o'].empty()) {
+    LogPlace position;
+    set_section_or_function(position, "x+0x" + std::string(found['o']));
+    error.place.offset = position.offset;
+  }
+  if (const std::string_view other = found['f']; !other.empty()) {
+    LogPlace place;
+    set_input(place, other);
+    if (form.kind == RelocationRefused)
+      error.more.push_back(std::move(place));
+    else
+      error.first = std::move(place);
+  }
   return error;
 }
 
@@ -355,7 +433,8 @@ std::size_t read_known_form(Reader& reader) {
     auto found = matched(form.text, *text);
     if (!found) continue;
     // These are short enough to be prose.
-    const bool needs_name = form.kind == SymbolVersion || form.kind == OtherMachine || form.kind == NotAnObject;
+    const bool needs_name = form.kind == SymbolVersion || form.kind == OtherMachine || form.kind == NotAnObject ||
+                            form.kind == RelocationRefused;
     if (needs_name && tool == LogTool::Unknown && !looks_like_input((*found)['i'])) continue;
     const bool of_linker = form.kind != RunTimeError && form.kind != PackageRefused && form.kind != OtherLinkError;
     LogError error = error_of(form, *found, of_linker ? tool : LogTool::Unknown, reader);
@@ -572,251 +651,20 @@ std::size_t read_lld_or_mold(Reader& reader) {
   return 0;
 }
 
-namespace {
-
-LogError refused(const Reader& reader, LogTool tool, std::string_view relocation, std::string_view symbol) {
-  LogError error = reader.make(LogErrorKind::RelocationRefused, tool);
-  error.name = relocation;
-  error.symbol = symbol;
-  return error;
-}
-
-/// What is quoted in the text, in any style of quotes, but for sections' names and gas's own words.
-std::string symbol_in(std::string_view text) {
-  const std::size_t quote = text.find_first_of("`'");
-  if (quote == std::string_view::npos) return {};
-  const std::string symbol(quoted(text.substr(quote)).first);
-  const bool none =
-      symbol.starts_with('.') || symbol == "a local symbol" || symbol == "(null)" || symbol == "<fragment>";
-  return none ? std::string() : symbol;
-}
-
-std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
-
-/// Does the text begin with the name of one?
-bool is_relocation(std::string_view text) { return text.starts_with("R_") && first_word(text).size() < 64; }
-
-// GNU ld
-
-/// "a.o: relocation R_X86_64_32 against symbol `x' can not be used when making a shared object; recompile with -fPIC"
-/// and what else it says of a relocation of a known type.
-std::size_t read_bfd_relocation(Reader& reader, std::string_view text) {
-  const Around parts = split_at(text, ": relocation ");
-  const std::string_view type = first_word(parts.after);
-  if (!parts.found || !is_relocation(type) || !looks_like_input(trim(parts.before))) return 0;
-  constexpr std::array<std::string_view, 4> kEnds = {" can not be used when making ", " is disallowed",
-                                                     " isn't supported", " isn't handled by "};
-  bool known = false;
-  for (const std::string_view end : kEnds) known |= parts.after.find(end) != std::string_view::npos;
-  if (!known) return 0;
-  std::string_view against = parts.after;
-  if (const Around section = split_at(against, "' in section `"); section.found)
-    against = against.substr(0, section.before.size() + 1);
-  LogError error = refused(reader, LogTool::Bfd, type, symbol_in(against));
-  set_input(error.place, trim(parts.before));
-  reader.errors.push_back(std::move(error));
-  return 1;
-}
-
-/// The shared object whose symbol it is.
-void add_library(LogError& error, std::string_view file) {
-  if (file.empty()) return;
-  LogPlace place;
-  set_input(place, file.substr(0, file.find(';')));
-  error.more.push_back(std::move(place));
-}
-
-/// What it can't copy or replace by a PLT entry.
-std::size_t read_bfd_protected(Reader& reader, std::string_view text) {
-  for (const std::string_view phrase : {": copy relocation against non-copyable protected symbol ",
-                                        ": non-canonical reference to canonical protected function "}) {
-    const Around parts = split_at(text, phrase);
-    if (!parts.found) continue;
-    const Around library = split_at(parts.after, " in ");
-    LogError error = refused(reader, LogTool::Bfd, {}, symbol_in(library.found ? library.before : parts.after));
-    set_input(error.place, trim(parts.before));
-    add_library(error, library.after);
-    reader.errors.push_back(std::move(error));
-    return 1;
-  }
-  const Around copy = split_at(text, "copy reloc against protected ");
-  if (!copy.found || !copy.before.empty() || !copy.after.ends_with(" is dangerous")) return 0;
-  reader.errors.push_back(refused(reader, LogTool::Bfd, {}, symbol_in(copy.after)));
-  return 1;
-}
-
-/// "a.o(.text+0x3): unresolvable R_AARCH64_ABS32 relocation against symbol `x'";
-/// "a.o: TLS relocation R_AARCH64_TLSLE_ADD_TPREL_HI12 against undefined symbol `x'"
-std::size_t read_bfd_unresolvable(Reader& reader, std::string_view text) {
-  const Around parts = split_at(text, ": unresolvable ");
-  if (parts.found && is_relocation(parts.after) && parts.after.find(" relocation against ") != parts.after.npos) {
-    LogError error = refused(reader, LogTool::Bfd, first_word(parts.after), symbol_in(parts.after));
-    set_place(error.place, trim(parts.before));
-    reader.errors.push_back(std::move(error));
-    return 1;
-  }
-  const Around tls = split_at(text, ": TLS relocation ");
-  if (!tls.found || !is_relocation(tls.after) || tls.after.find(" against undefined symbol ") == tls.after.npos)
-    return 0;
-  LogError error = refused(reader, LogTool::Bfd, first_word(tls.after), symbol_in(tls.after));
-  set_input(error.place, trim(tls.before));
-  reader.errors.push_back(std::move(error));
-  return 1;
-}
-
 /// With -z text: "a.o: warning: relocation against `x' in read-only section `.text'", then the error.
-std::size_t read_bfd_text_relocation(Reader& reader, std::string_view text) {
+std::size_t read_text_relocation(Reader& reader) {
+  const std::string_view text = split_linker(reader.text()).second;
   constexpr std::string_view kError = "read-only segment has dynamic relocations";
-  if (text == kError) {
-    reader.errors.push_back(refused(reader, LogTool::Bfd, {}, {}));
-    return 1;
-  }
   const Around parts = split_at(text, ": warning: relocation ");
   if (!parts.found || split_linker(reader.text(1)).second != kError) return 0;
   const Around section = split_at(parts.after, "in read-only section ");
   if (!section.found) return 0;
-  LogError error = refused(reader, LogTool::Bfd, {}, symbol_in(trim(section.before)));
+  LogError error = reader.make(RelocationRefused, LogTool::Bfd);
+  error.symbol = symbol_in(trim(section.before));
   set_input(error.place, trim(parts.before));
   error.place.section = quoted(section.after).first;
   reader.errors.push_back(std::move(error));
   return 2;
-}
-
-// gold
-
-/// "requires dynamic R_X86_64_32 reloc against 'x' which may overflow at runtime", "requires unsupported dynamic reloc
-/// 11", "unsupported reloc 23 against global symbol t"
-std::size_t read_gold_reloc(Reader& reader, std::string_view before, std::string_view what) {
-  const auto give = [&](std::string_view relocation, const std::string& symbol) -> std::size_t {
-    LogError error = refused(reader, LogTool::Gold, relocation, symbol);
-    set_place(error.place, trim(before));
-    add_library(error, split_at(what, ", defined in ").after);
-    reader.errors.push_back(std::move(error));
-    return 1;
-  };
-  const auto behind = [&](std::string_view phrase) -> std::string_view {
-    return what.starts_with(phrase) ? what.substr(phrase.size()) : std::string_view();
-  };
-  if (const std::string_view rest = behind("requires dynamic "); is_relocation(first_word(rest)))
-    return give(first_word(rest), symbol_in(split_at(rest, " which may overflow").before));
-  if (const std::string_view rest = behind("requires unsupported dynamic reloc "); !rest.empty())
-    return give(rest.substr(0, rest.find(';')), {});
-  if (const std::string_view rest = behind("cannot make copy relocation for protected symbol "); !rest.empty())
-    return give({}, symbol_in(split_at(rest, ", defined in ").before));
-  for (const std::string_view phrase : {"unsupported reloc ", "unexpected reloc "}) {
-    const std::string_view rest = behind(phrase);
-    if (rest.empty()) continue;
-    const Around global = split_at(rest, " against global symbol ");
-    return give(first_word(rest), std::string(global.after));
-  }
-  return 0;
-}
-
-std::size_t read_gold_relocation(Reader& reader, LogTool tool, std::string_view text) {
-  if (tool != LogTool::Unknown) {
-    if (!text.starts_with("error: ")) return 0;
-    text.remove_prefix(7);
-    if (text == "read-only segment has dynamic relocations") {
-      reader.errors.push_back(refused(reader, LogTool::Gold, {}, {}));
-      return 1;
-    }
-    const Around parts = split_at(text, ": ");
-    return parts.found ? read_gold_reloc(reader, parts.before, parts.after) : 0;
-  }
-  const Around parts = split_at(text, ": error: ");  // "a.o(.text+0x3): error: unsupported reloc 11"
-  return parts.found && parts.before.ends_with(')') ? read_gold_reloc(reader, parts.before, parts.after) : 0;
-}
-
-// lld and mold
-
-/// lld: the words, then the object in the lines below.
-std::size_t read_lld_relocation(Reader& reader, LogTool tool, std::string_view text) {
-  std::string_view relocation;
-  std::string symbol;
-  LogPlace place;
-  const auto behind = [&](std::string_view from, std::string_view phrase) { return split_at(from, phrase).after; };
-  if (const std::string_view rest = behind(text, "relocation ");
-      (text.starts_with("relocation ") || text.starts_with("unresolvable relocation ")) && is_relocation(rest)) {
-    relocation = first_word(rest);
-    const Around against = split_at(rest, " against ");
-    const Around absolute = split_at(rest, " cannot refer to absolute symbol: ");
-    const Around shared = split_at(against.after, " cannot be used with -shared");
-    const bool known = absolute.found || shared.found || rest.find(" cannot be used against ") != rest.npos ||
-                       text.starts_with("unresolvable ");
-    if (!known) return 0;
-    symbol = absolute.found ? std::string(absolute.after)
-             : shared.found ? std::string(shared.before)
-                            : symbol_in(against.after.substr(0, against.after.find(';')));
-    if (shared.found && symbol.find(' ') != std::string::npos) symbol.clear();  // "local symbol"
-  } else if (text.starts_with("cannot preempt symbol: ")) {
-    symbol = behind(text, "symbol: ");
-  } else if (text.starts_with("cannot create a copy relocation for symbol ")) {
-    symbol = behind(text, "for symbol ");
-  } else if (const std::string_view dynamic = behind(text, "can't create dynamic relocation ");
-             text.starts_with("can't create dynamic relocation ")) {  // before lld 12
-    relocation = first_word(dynamic);
-    symbol = split_at(behind(dynamic, " against symbol: "), " in readonly segment").before;
-  } else if (const Around unknown = split_at(text, ": unknown relocation ("); unknown.found) {
-    set_place(place, unknown.before);
-    relocation = unknown.after.substr(0, unknown.after.find(')'));
-    symbol = behind(unknown.after, " against symbol ");
-  } else {
-    return 0;
-  }
-  LogError error = refused(reader, tool, relocation, symbol);
-  error.place = std::move(place);
-  const std::size_t taken = read_referenced_block(reader, error);
-  reader.errors.push_back(std::move(error));
-  return taken;
-}
-
-/// mold: "a.o:(.text): R_X86_64_32 relocation at offset 0x1 against symbol `x' can not be used; recompile with -fPIC"
-std::size_t read_mold_relocation(Reader& reader, LogTool tool, std::string_view text) {
-  const Around parts = split_at(text, "): ");
-  if (!parts.found) return 0;
-  std::string_view relocation;
-  std::string_view against = parts.after;
-  std::optional<std::uint64_t> offset;
-  if (is_relocation(first_word(parts.after))) {
-    relocation = first_word(parts.after);
-    const Around at = split_at(parts.after, " relocation at offset 0x");
-    against = split_at(parts.after, " against symbol ").after;
-    if (!at.found || against.empty()) return 0;
-    LogPlace position;
-    set_section_or_function(position, "x+0x" + std::string(first_word(at.after)));
-    offset = position.offset;
-  } else if (parts.after.starts_with("relocation ")) {
-    relocation = first_word(parts.after.substr(11));
-    against = split_at(parts.after, " against ").after;
-    if (!is_relocation(relocation) || against.find(" can not be used ") == against.npos) return 0;
-  } else if (parts.after.starts_with("cannot make copy relocation for ")) {
-    against = split_at(parts.after, ", defined in ").before;
-  } else {
-    return 0;
-  }
-  LogError error = refused(reader, tool, relocation, symbol_in(against));
-  set_place(error.place, text.substr(0, parts.before.size() + 1));
-  error.place.offset = offset;
-  add_library(error, split_at(parts.after, ", defined in ").after);
-  reader.errors.push_back(std::move(error));
-  return 1;
-}
-
-}  // namespace
-
-std::size_t read_relocation(Reader& reader) {
-  const auto [tool, text] = split_linker(reader.text());
-  if (tool != LogTool::Lld && tool != LogTool::Mold) {
-    for (auto* read : {read_bfd_relocation, read_bfd_protected, read_bfd_unresolvable, read_bfd_text_relocation})
-      if (const std::size_t taken = read(reader, text)) return taken;
-    if (const std::size_t taken = read_gold_relocation(reader, tool, text)) return taken;
-  }
-  // lld and mold may be installed as plain "ld".
-  if (tool == LogTool::Unknown || !(text.starts_with("error: ") || text.starts_with("fatal: "))) return 0;
-  const std::string_view said = text.substr(7);
-  if (tool != LogTool::Lld)
-    if (const std::size_t taken = read_mold_relocation(reader, LogTool::Mold, said)) return taken;
-  return read_lld_relocation(reader, tool == LogTool::Mold ? tool : LogTool::Lld, said);
 }
 
 }  // namespace elfaudit::log_errors

@@ -484,8 +484,8 @@ using namespace log_errors;
 
 /// The most particular first: nvlink's and lld's messages have forms of their own, GNU ld's are known by a phrase.
 std::size_t read_one(Reader& reader) {
-  for (auto* read : {read_nvlink, read_odr_violation, read_known_form, read_relocation, read_lld_or_mold, read_gold,
-                     read_bfd, read_loader, read_compiler, read_build_tool, read_other_linker_line}) {
+  for (auto* read : {read_nvlink, read_odr_violation, read_text_relocation, read_known_form, read_lld_or_mold,
+                     read_gold, read_bfd, read_loader, read_compiler, read_build_tool, read_other_linker_line}) {
     if (const std::size_t taken = read(reader)) return taken;
   }
   return 1;

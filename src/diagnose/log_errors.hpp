@@ -40,7 +40,7 @@ struct Reader {
 std::size_t read_nvlink(Reader& reader);
 std::size_t read_known_form(Reader& reader);
 std::size_t read_odr_violation(Reader& reader);
-std::size_t read_relocation(Reader& reader);
+std::size_t read_text_relocation(Reader& reader);
 std::size_t read_lld_or_mold(Reader& reader);
 std::size_t read_gold(Reader& reader);
 std::size_t read_bfd(Reader& reader);

@@ -594,7 +594,7 @@ void Suggestions::find_second_definition(RootError& open) const {
     const std::string line = in_header->at.text();
     error.notes.push_back(fmt::format("{} is a definition in each source that includes it", line));
     error.fixes.push_back(fmt::format("make it `inline` in {} (a variable: from C++17)", line));
-    error.fixes.push_back(fmt::format("or declare it `extern` there, and define it in one source file"));
+    error.fixes.push_back(fmt::format("declare it `extern` there, and define it in one source file"));
     return;
   }
   const std::string both = fmt::format("{} and {}", name_of(error.sites[0]), name_of(error.sites[1]));

@@ -3,6 +3,7 @@
 
 #include "input/driver.hpp"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -920,34 +921,39 @@ bool decides_runtime(std::string_view word) {
 
 constexpr std::string_view kMark = "--elfaudit-words";  ///< stands where a driver would put the user's words
 
-/// What the system's own compiler of that name runs to link; nothing when there is none, or it is not one that answers.
+/// The system's own compiler that is most like the one named; empty for one of another machine or kind.
+std::string system_compiler(const std::string& named) {
+  const std::string_view name = without_version(base_name(named));
+  std::string_view own = without_target(name);
+  utsname system{};
+  const bool is_native =
+      own == name || (::uname(&system) == 0 && name.starts_with(std::string(system.machine) + "-linux-"));
+  if (own == "cc" || own == "c++") own = own == "cc" ? "gcc" : "g++";
+  const std::string program = "/usr/bin/" + std::string(own);
+  const bool is_known = is_native && has_word("gcc g++ clang clang++", own);
+  return is_known && ::access(program.c_str(), X_OK) == 0 ? program : std::string();
+}
+
+/// What it runs to link; nothing when there is none, or it is not one that answers.
 std::optional<LinkLine> line_of_system_compiler(const Command& command) {
-  const std::string program = "/usr/bin/" + std::string(base_name(command.program));
-  if (classify_program(program) != ProgramKind::Driver || ::access(program.c_str(), X_OK) != 0) return {};
+  const std::string program = system_compiler(command.program);
+  if (program.empty()) return {};
   std::vector<std::string> words;
   std::ranges::copy_if(command.words, std::back_inserter(words), decides_runtime);
   words.push_back("-Wl," + std::string(kMark));
   const std::optional<DriverAnswer> answer = answer_to({program, "-###"}, words);
-  if (!answer || answer->exit_code != 0) return {};
-  const auto link = std::find_if(answer->commands.rbegin(), answer->commands.rend(), is_linker);
-  if (link == answer->commands.rend() || is_linker_wrapper(link->front())) return {};
-  return line_of(*link, answer->err);
+  if (!answer || answer->exit_code != 0 || answer->commands.empty() || !is_linker(answer->commands.back())) return {};
+  return line_of(answer->commands.back(), answer->err);
 }
 
 /// Puts the system's compiler's line around the command's own words. Its folders are searched after the command's.
 LinkLine line_as_installed(const Command& command, const std::string& why, std::vector<std::string>& notes) {
-  LinkLine own = line_from_words(command);
   std::optional<LinkLine> whole = line_of_system_compiler(command);
   if (!whole || !is_among(kMark, whole->words)) return line_from_words(command, why, notes);
-  std::vector<std::string> words, folders;
-  for (std::string& word : whole->words) {
-    if (word == kMark)
-      words.insert(words.end(), own.words.begin(), own.words.end());
-    else
-      (word.starts_with("-L") ? folders : words).push_back(std::move(word));
-  }
-  words.insert(words.end(), folders.begin(), folders.end());
-  whole->words = std::move(words);
+  LinkLine own = line_from_words(command);
+  std::vector<std::string>& words = whole->words;
+  std::stable_partition(words.begin(), words.end(), [](const std::string& word) { return !word.starts_with("-L"); });
+  words.insert(words.erase(std::ranges::find(words, kMark)), own.words.begin(), own.words.end());
   whole->not_built = std::move(own.not_built);
   if (own.program.starts_with('/')) {
     whole->program = own.program;

@@ -89,7 +89,7 @@ class DriverAnswers {
 /// A driver's linker line, from its own -###. Nothing but the driver is run. Throws UsageError when the command does
 /// not link. When the driver can't be run or refuses, its words are read as they are: LinkLine::complete is false, and
 /// `notes` gets why. Of a command in a log neither the program is run nor a word of it given to one: what the system's
-/// own compiler of that name adds to every link of such a kind is put around its words.
+/// own compiler, gcc, g++, clang or clang++, adds to every link of such a kind is put around its words.
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes);
 
 /// Reads a driver's words as they are (driver.cpp): inputs and what goes to the linker. `not_built` gets the

@@ -806,7 +806,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
-  prove(findings, of_findings, options.users == nullptr ? inputs : *options.users, context.project, context.files);
+  prove(findings, of_findings, inputs, options.users, context.project, context.files);
   explain_vtables(findings);
   std::vector<std::string> problems = context.problems();
   if (!unlocated.empty())

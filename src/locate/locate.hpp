@@ -2,6 +2,7 @@
 // that a finding names are opened.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,11 @@
 namespace elfaudit {
 
 struct LocateOptions {
-  /// The inputs read whole, where those of the audit are not: what uses a definition is among them.
-  const std::vector<InputFacts>* users = nullptr;
-  bool preprocess = false;         ///< the user allows compile commands to be run as preprocessor only
-  std::string compile_commands{};  ///< compile_commands.json; empty: the nearest at or above each object
-  std::string known_commands{};    ///< such a document itself, asked before any file
-  std::string cache{};             ///< the folder of the cache; empty: none
+  std::span<const InputFacts> users{};  ///< besides the inputs: what else uses definitions
+  bool preprocess = false;              ///< the user allows compile commands to be run as preprocessor only
+  std::string compile_commands{};       ///< compile_commands.json; empty: the nearest at or above each object
+  std::string known_commands{};         ///< such a document itself, asked before any file
+  std::string cache{};                  ///< the folder of the cache; empty: none
 };
 
 /// Fills in the places of all sites that are definitions, and each finding's cause and fixes. Returns what stood in the

@@ -143,8 +143,9 @@ std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context);
 
 /// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
 /// of edits that fix nothing behind the others. `all_written`: of each finding's definitions.
-/// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
+/// `inputs`: of the audit, and `others`: what uses a symbol without having its definition needs it to stay visible.
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
-           std::span<const InputFacts> inputs, const Project& project, FileContents& files);
+           std::span<const InputFacts> inputs, std::span<const InputFacts> others, const Project& project,
+           FileContents& files);
 
 }  // namespace elfaudit

@@ -309,12 +309,14 @@ struct AdditionJob {
 class Proofs {
  public:
   Proofs(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
-         std::span<const InputFacts> inputs, const Project& project, FileContents& files)
-      : project_(project), inputs_(inputs), files_(files) {
+         std::span<const InputFacts> inputs, std::span<const InputFacts> others, const Project& project,
+         FileContents& files)
+      : project_(project), inputs_(inputs), others_(others), files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
         if (!findings[i].fixes[fix].diff.empty() && !all_written[i].empty()) add(findings[i], fix, all_written[i]);
     note_uses(inputs);
+    note_uses(others);
   }
 
   void run() {
@@ -369,17 +371,20 @@ class Proofs {
     trials_.push_back(std::move(trial));
   }
 
-  /// What is inline or static there is not there for others: a compiler leaves out what its own file does not use.
+  /// What is inline or static there is not there for others: a compiler leaves out what its own file does not use. The
+  /// host code of an object that has a device variable may refer to the host's variable of that name.
   void note_uses(std::span<const InputFacts> inputs) {
-    std::unordered_set<std::string_view> wanted;
-    for (const Trial& trial : trials_) wanted.insert(trial.finding->symbol);
+    std::unordered_map<std::string_view, std::set<std::string>> wanted;  // by symbol, the objects that define it
+    for (const Trial& trial : trials_)
+      for (const Site& site : trial.finding->sites) wanted[trial.finding->symbol].insert(site.origin.display());
     if (wanted.empty()) return;
     for (const InputFacts& input : inputs)
       for (const ObjectFacts& object : input.objects)
         for (const Symbol& symbol : object.symbols) {
           if (symbol.defined()) continue;
           const auto used = wanted.find(object.name(symbol));
-          if (used != wanted.end()) used_elsewhere_.insert(*used);
+          if (used != wanted.end() && !used->second.contains(object.origin.display()))
+            used_elsewhere_.insert(used->first);
         }
   }
 
@@ -552,12 +557,13 @@ class Proofs {
         return object.name(symbol).find(name) != std::string_view::npos;
       });
     };
-    return std::none_of(inputs_.begin(), inputs_.end(), [&](const InputFacts& input) {
+    const auto uses_one = [&](const InputFacts& input) {
       return std::any_of(input.objects.begin(), input.objects.end(), [&](const ObjectFacts& object) {
         return std::any_of(object.symbols.begin(), object.symbols.end(),
                            [&](const Symbol& symbol) { return is_used(object, symbol); });
       });
-    });
+    };
+    return std::ranges::none_of(inputs_, uses_one) && std::ranges::none_of(others_, uses_one);
   }
 
   bool breaks_classes(const Trial& trial) {
@@ -626,6 +632,7 @@ class Proofs {
 
   const Project& project_;
   std::span<const InputFacts> inputs_;
+  std::span<const InputFacts> others_;
   FileContents& files_;
   std::vector<Trial> trials_;
   std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not fix it
@@ -641,8 +648,9 @@ class Proofs {
 }  // namespace
 
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
-           std::span<const InputFacts> inputs, const Project& project, FileContents& files) {
-  Proofs(findings, all_written, inputs, project, files).run();
+           std::span<const InputFacts> inputs, std::span<const InputFacts> others, const Project& project,
+           FileContents& files) {
+  Proofs(findings, all_written, inputs, others, project, files).run();
 }
 
 }  // namespace elfaudit
