@@ -267,8 +267,6 @@ RuleKind rules_for(LogErrorKind kind) {
   }
 }
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 /// The findings of an audit, by what an error of the log may say of them.
 class Findings {
  public:
@@ -335,7 +333,7 @@ class Findings {
     return found;
   }
 
-  /// The finding about the file that the error names, as the link line or only its last part spells it.
+  /// The finding about the file that the error names.
   std::optional<std::size_t> about_file(const RootError& error) const {
     const LogSite place = error.error.sites.empty() ? LogSite() : error.error.sites.front();
     const std::string input = place.input.empty() ? error.error.name : place.input;
@@ -351,9 +349,10 @@ class Findings {
       for (const Site& site : findings_[i].sites) {
         const std::string display = site.origin.display();
         if (display == name) return i;
-        if (!near && last_part(display) == last_part(name)) near = i;
+        if (!near && ends_alike(display, name)) near = i;
       }
-      if (!near && row.names_file && findings_[i].message.find(last_part(input)) != std::string::npos) near = i;
+      const std::string& message = findings_[i].message;
+      if (!near && row.names_file && ends_alike(message.substr(0, message.find(": ")), name)) near = i;
     }
     return near;
   }
@@ -399,11 +398,11 @@ LinkJob job_of_files(const LogLink& link, const std::vector<RootError>& errors) 
     if (errors[number].kind != LogErrorKind::DuplicateDefinition) continue;
     linker = linker_of(errors[number].tool);
     for (const LogSite& site : errors[number].error.sites)
-      if (!site.member.empty()) extracted.emplace(last_part(site.input));
+      if (!site.member.empty()) extracted.emplace(base_name(site.input));
   }
   LinkJob job = job_from_files(link.files, linker);
   for (LinkInput& input : job.inputs)
-    if (extracted.contains(std::string(last_part(input.path)))) input.whole_archive = true;
+    if (extracted.contains(std::string(base_name(input.path)))) input.whole_archive = true;
   return job;
 }
 

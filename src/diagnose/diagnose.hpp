@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -145,6 +146,9 @@ struct LogLink {
 /// In the order of their first errors: by the commands in the log; else the links of a build folder whose inputs or
 /// target the errors name; else the files that they name. Nothing is run.
 std::vector<LogLink> find_links(const std::vector<RootError>& errors, const BuildLog& log, CommandFolders& folders);
+
+/// "sub/a.o" and "/build/sub/a.o" may be the same file: it is unknown where a message was written.
+bool ends_alike(std::string_view a, std::string_view b);
 
 /// "a.o, b.o and 5 more"
 std::string some_of(std::vector<std::string> names);

@@ -17,6 +17,7 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "input/build/build_plan.hpp"
+#include "input/build/compile_command.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/nvcc.hpp"
@@ -223,12 +224,6 @@ std::vector<std::string> inputs_named(const RootError& error) {
   return inputs;
 }
 
-/// "sub/a.o" and "/build/sub/a.o" are the same file, to someone who does not know where the message was written.
-bool ends_alike(std::string_view a, std::string_view b) {
-  if (a.size() < b.size()) std::swap(a, b);
-  return !b.empty() && a.ends_with(b) && (a.size() == b.size() || a[a.size() - b.size() - 1] == '/');
-}
-
 /// The links of the build folders, read once.
 class BuildLinks {
  public:
@@ -385,6 +380,11 @@ class LinkFinder {
 };
 
 }  // namespace
+
+bool ends_alike(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  return !b.empty() && a.ends_with(b) && (a.size() == b.size() || a[a.size() - b.size() - 1] == '/');
+}
 
 std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t kMost = 6;

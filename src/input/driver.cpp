@@ -3,6 +3,7 @@
 
 #include "input/driver.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -424,15 +425,13 @@ int llvm_version_of(const std::string& program) {
 }
 
 // clang/tools/clang-linker-wrapper/LinkerWrapperOpts.td, with one dash or two. The rest is for the linker.
-constexpr auto kOwnFlags = std::to_array<std::string_view>(
-    {"dry-run", "embed-bitcode", "print-wrapped-module", "save-temps", "wrapper-verbose", "device-debug", "verbose",
-     "wrapper-time-trace", "no-canonical-prefixes", "compress", "offload-opt", "target-embed-bc"});
-constexpr auto kOwnJoined = std::to_array<std::string_view>(
-    {"host-triple",       "linker-path",     "device-linker",         "device-compiler",     "cuda-path",
-     "opt-level",         "bitcode-library", "builtin-bitcode",       "clang-backend",       "linker-arg",
-     "ptxas-arg",         "pass-remarks",    "pass-remarks-analysis", "pass-remarks-missed", "offload-opt",
-     "override-image",    "should-extract",  "sysroot-device",        "wrapper-jobs",        "ptxas-option",
-     "compression-level", "device-lto"});
+constexpr std::string_view kOwnFlags =
+    "dry-run embed-bitcode print-wrapped-module save-temps wrapper-verbose device-debug verbose "
+    "wrapper-time-trace no-canonical-prefixes compress offload-opt target-embed-bc";
+constexpr std::string_view kOwnJoined =
+    "host-triple linker-path device-linker device-compiler cuda-path opt-level bitcode-library builtin-bitcode "
+    "clang-backend linker-arg ptxas-arg pass-remarks pass-remarks-analysis pass-remarks-missed offload-opt "
+    "override-image should-extract sysroot-device wrapper-jobs ptxas-option compression-level device-lto";
 
 /// The name of an option, and what it gives in the same word.
 std::pair<std::string_view, std::string_view> option_of(std::string_view word) {
@@ -464,9 +463,9 @@ LinkLine line_of_linker_wrapper(const std::string& program, const Words& words) 
     } else if (name == "linker-path") {
       const bool next = words[i].find('=') == std::string::npos && i + 1 < words.size();
       line.program = next ? words[++i] : std::string(value);
-    } else if (is_among(name, kOwnJoined)) {
+    } else if (has_word(kOwnJoined, name)) {
       if (words[i].find('=') == std::string::npos) ++i;
-    } else if (!own && !is_among(name, kOwnFlags)) {
+    } else if (!own && !has_word(kOwnFlags, name)) {
       line.words.push_back(words[i]);
     }
   }

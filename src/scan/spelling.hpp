@@ -48,7 +48,7 @@ inline std::uint64_t letters_of(std::string_view name) {
 /// Cheap; no for nearly every pair of linker's names: they are of other letters. Numbers are also lengths there.
 bool may_be_misspelled(std::string_view missing, std::string_view present);
 
-// --- A name as somebody writes it: a user on the command line, a linker in its messages.
+// --- A name as it is written: by a user on the command line, by a linker in its messages.
 
 /// Mangled or demangled by any demangler; with or without a version ("foo@V1"), the tag of an ABI ("f[abi:cxx11]()"), a
 /// module ("f@m()"), blanks, parameters, or what stands around the name.
