@@ -37,8 +37,8 @@ def test_a_build(lab, way, title):
     agree(lab, way, CASES[title])
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("linker", [linker if linker == "bfd" else pytest.param(linker, marks=pytest.mark.nightly) for linker in LINKERS])
+@pytest.mark.nightly
+@pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("title", CASES)
 def test_every_failure(lab, title, linker):
     """By two ways each: one whose log has the command, and one whose log has only what the linker said."""
