@@ -597,6 +597,9 @@ void Suggestions::find_second_definition(RootError& open) const {
     error.fixes.push_back(fmt::format("declare it `extern` there, and define it in one source file"));
     return;
   }
+  const std::string& member = error.sites[0].member;
+  if (!member.empty() && member == error.sites[1].member)
+    error.fixes.push_back(fmt::format("if both archives hold the same {}: take it out of one", member));
   const std::string both = fmt::format("{} and {}", name_of(error.sites[0]), name_of(error.sites[1]));
   error.notes.push_back(
       fmt::format("{} each define it: in a header that both include, or in a source of their own", both));

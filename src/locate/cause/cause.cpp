@@ -530,7 +530,8 @@ std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixCo
     for (const std::string& one : names)
       parts.push_back(fmt::format("{} is defined {}", one, where_defined(one, switches, all)));
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
-    if (fix.switched_at.size() == 1 && !fix.is_by_command) text += fmt::format(", which {} include", listed(sources));
+    if (sources.size() > 1 && fix.switched_at.size() == 1 && !fix.is_by_command)
+      text += fmt::format(", which {} include", listed(sources));
     return Cause{"implementation-switch", fmt::format("{}; {}", text, candidate.effect)};
   }
   return std::nullopt;
