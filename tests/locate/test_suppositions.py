@@ -19,14 +19,25 @@ need("g++", "gcc")
 SITE_OF = os.environ.get("SITE_OF", "site_of")
 SEED = campaign_seed(1)
 COUNT = campaign(60)
-CONDITIONS = ["#ifdef {0}", "#ifndef {0}", "#if defined({0}) && defined({1})", "#if !defined({0}) && defined({1})",
-              "#if defined({0}) || {1} > 1", "#if {0} == {2}", "#if {0}"]
+CONDITIONS = ["#ifdef {0}", "#ifndef {0}", "#if !defined({0})", "#if defined({0}) && defined({1})", "#if !defined({0}) && defined({1})",
+              "#if defined({0}) || {1} > 1", "#if {0} == {2}", "#if {0}", "#if __has_include(<{0}.h>)", "#ifdef __linux__"]
 LINES = ["int s;", "int s = 1;", "extern int s;", "API int s;", "API int s = 2;", "extern API int s;", "static int other;",
          "int unrelated(int s);", "#define API extern", "#define API", "#undef API", "#ifndef API\n#define API\n#endif"]
 
 
 def condition(rng):
     return rng.choice(CONDITIONS).format(rng.choice("ABC"), rng.choice("ABC"), rng.randint(1, 2))
+
+
+def header(rng, name, headers):
+    """Guarded or not, and with what looks like a guard at its head: the default of an option, or a switch."""
+    lines, guard = body(rng, headers, 1), name.upper().replace(".", "_")
+    if rng.random() < 0.5:
+        option = rng.choice("ABC")
+        default = [f"#ifndef {option}", f"#define {option}{rng.choice(['', ' 0', ' 1', ' 2'])}"]
+        lines = [*default, "#endif", *lines] if rng.random() < 0.7 else [*default, *lines, "#endif"]
+    guards = [lines, ["#pragma once", *lines], [f"#ifndef {guard}", f"#define {guard}", *lines, "#endif"]]
+    return rng.choice(guards)
 
 
 def body(rng, headers, depth):
@@ -63,11 +74,14 @@ def ask(folder, seed):
     rng, headers = random.Random(seed), []
     source = rng.choice(["a.c", "a.cpp"])
     for name in ["x.h", "y.h"][:rng.randint(0, 2)]:
-        once = ["#pragma once"] if rng.random() < 0.7 else []
-        (folder / name).write_text("\n".join(once + body(rng, list(headers), 1)) + "\n")
+        (folder / name).write_text("\n".join(header(rng, name, list(headers))) + "\n")
         headers.append(name)
     (folder / source).write_text("\n".join(["#define API"] + body(rng, headers, 0)) + "\n")
     words = ["gcc" if source == "a.c" else "g++", "-w", *(f"-D{name}{rng.choice(['', '=0', '=2'])}" for name in "ABC" if rng.random() < 0.45)]
+    words += rng.sample(["-U__linux__", "-Iinclude"], rng.choice([0, 0, 1, 2]))
+    for name in rng.sample("ABC", rng.randint(0, 2)):
+        (folder / "include").mkdir(exist_ok=True)
+        (folder / "include" / f"{name}.h").write_text("")
     run = lambda command: subprocess.run(command, cwd=folder, capture_output=True, text=True)  # noqa: E731
     if run([*words, "-fno-common", "-MD", "-c", source, "-o", "a.o"]).returncode != 0 or not re.search(r" [BDRG] s$", run(["gcc-nm", "a.o"]).stdout, re.M):
         return None

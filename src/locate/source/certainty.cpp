@@ -175,6 +175,10 @@ class Explorer {
         result.standard_guessed = true;
         continue;
       }
+      if (name.starts_with(kHasInclude)) {
+        result.existing.push_back(name);
+        continue;
+      }
       std::erase_if(result.defines, [&, &name = name](const auto& define) { return define.first == name; });
       if (value) {
         result.defines.emplace_back(name, *value);
@@ -233,14 +237,15 @@ class Explorer {
     std::vector<Definition>& known = first_.readings[i].definitions;
     const bool tentative = std::any_of(found.begin(), found.end(), [](const Definition* d) { return d->is_tentative; });
     const bool is_answer = found.size() == 1 || (tentative && !found.empty());
-    // Where others join a tentative definition, it is one of the places that make the symbol's.
-    if (cases_[i].answered && (found.size() == 1 || tentative)) {
+    const auto is_known = [&](const Definition* one) {
+      return std::any_of(known.begin(), known.end(), [&](const Definition& d) { return same_line(d.at, one->at); });
+    };
+    if (cases_[i].answered && is_answer && std::all_of(found.begin(), found.end(), is_known)) {
       const auto like_first = [&](auto same) {
         return std::any_of(found.begin(), found.end(),
                            [&](const Definition* one) { return same(*one, known.front()); });
       };
-      const auto same_place = [](const Definition& a, const Definition& b) { return same_line(a.at, b.at); };
-      if (like_first(same_place)) {
+      if (like_first([](const Definition& a, const Definition& b) { return same_line(a.at, b.at); })) {
         cases_[i].other_way = cases_[i].other_way || !like_first(same_site);
         return propose(world, reading.leads[at], i);
       }
@@ -248,8 +253,7 @@ class Explorer {
     if (!is_answer) return propose(world, reading.leads[at], i);
     cases_[i].open = false;
     for (const Definition* other : found) {
-      if (std::any_of(known.begin(), known.end(), [&](const Definition& d) { return same_line(d.at, other->at); }))
-        continue;
+      if (is_known(other)) continue;
       known.push_back(*other);
       known.back().certain = known.back().site_certain = false;
     }
@@ -480,7 +484,7 @@ bool IncludeChains::is_below(std::uint32_t inclusion, std::uint32_t top) const {
 bool IncludeChains::is_over(std::uint32_t file, std::size_t before) const {
   const auto entry = first_entry_.find(file);
   if (entry == first_entry_.end() || entry->second >= before) return false;
-  return files_[file].once || files_[file].guard != Interner::kAbsent;
+  return files_[file].once || !files_.guard_of(file).macro.empty();
 }
 
 /// May one of the files include, through whatever else, that file? What was read `before` that is not gone through.

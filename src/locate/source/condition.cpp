@@ -101,6 +101,11 @@ bool Condition::is_defined(const Token& name, Doubt& doubt) {
   if (!name.is_name()) return false;
   if (const Macro* macro = preprocessor_.macros_.find(name.id)) {
     doubt = macro->doubt;
+    if (preprocessor_.may_be_undefined(*macro))
+      doubt = preprocessor_.doubts_.both(
+          doubt,
+          preprocessor_.doubts_.add(
+              "whether " + std::string(name.text) + " is undefined on the command line is not known", {name.id}));
     // Each standard of C++ defines __cplusplus.
     if (macro->assumed != Macro::kExact && name.text != "__cplusplus" &&
         is_standards(macro->assumed, *preprocessor_.unit_))
@@ -155,7 +160,12 @@ void Condition::has_include(bool next) {
   const bool is_guess = found && preprocessor_.search_.is_guessing() && !is_standard_header(name);
   if (is_guess || (!found && !preprocessor_.search_.knows_system_folders()))
     doubt("it is not known whether <" + name + "> exists");
-  add(found);
+  if (found || preprocessor_.is_list_of_existing()) return add(found);
+  const std::string asked = std::string(kHasInclude) + (quoted ? "(\"" + name + "\")" : "(<" + name + ">)");
+  const std::vector<std::string>& existing = preprocessor_.unit_->existing;
+  if (std::find(existing.begin(), existing.end(), asked) != existing.end()) return add(true);
+  add(false, preprocessor_.doubts_.add("whether " + asked + " is true depends on the command line, which is not known",
+                                       {preprocessor_.names_.intern(preprocessor_.keep(asked))}));
 }
 
 /// What clang defines where it has the feature; empty for others.

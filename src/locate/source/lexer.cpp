@@ -156,6 +156,89 @@ std::vector<std::string_view> operands_in(const TextFile& file) {
   return result;
 }
 
+namespace {
+
+/// Reads the directives of a file as far as they show a guard.
+class GuardFinder {
+ public:
+  explicit GuardFinder(const TextFile& file) : file_(file), lexer_(file, no_names_, 0, true) {
+    lexer_.interning = false;
+  }
+
+  WholeGuard find() {
+    for (;;) {
+      if (depth_ != 0 && guard_.has_contents) lexer_.skip_plain_lines();
+      const Token token = lexer_.next();
+      if (token.kind == Kind::End) return is_over_ ? guard_ : WholeGuard{};
+      const bool is_directive = token.is('#') && (token.flags & Token::LineStart) != 0;
+      if (is_directive) {
+        lexer_.enter_line();
+        if (!take(token)) return {};
+        lexer_.leave_line();
+      } else {
+        if (depth_ == 0 || !is_defined_) return {};
+        guard_.has_contents = true;
+      }
+    }
+  }
+
+ private:
+  /// False: the file has no guard.
+  bool take(const Token& hash) {
+    const std::string_view word = lexer_.next().text;
+    if (depth_ == 0) return !is_over_ && (word == "pragma" || begins(word, hash));
+    if (!is_defined_) return word == "pragma" || (word == "define" && defines());
+    if (word.starts_with("if")) ++depth_;
+    if (word == "endif" && --depth_ == 0) return is_over_ = true;
+    guard_.has_contents = true;
+    return depth_ != 1 || !word.starts_with("el");
+  }
+
+  bool begins(std::string_view word, const Token& hash) {
+    Token token = lexer_.next();
+    if (word == "if") {
+      if (!token.is('!') || lexer_.next().text != "defined") return false;
+      token = lexer_.next();
+      if (const bool is_enclosed = token.is('('); is_enclosed) {
+        token = lexer_.next();
+        if (!lexer_.next().is(')')) return false;
+      }
+    } else if (word != "ifndef") {
+      return false;
+    }
+    guard_.macro = token.text;
+    guard_.line = hash.at.line;
+    depth_ = 1;
+    return token.is_name() && lexer_.next().kind == Kind::End;
+  }
+
+  bool defines() {
+    if (lexer_.next().text != guard_.macro) return false;
+    const std::size_t from = lexer_.position();
+    std::size_t to = from;
+    while (lexer_.next().kind != Kind::End) to = lexer_.position();
+    guard_.value = file_.view(from, to);
+    guard_.value.remove_prefix(std::min(guard_.value.find_first_not_of(" \t"), guard_.value.size()));
+    return is_defined_ = true;
+  }
+
+  const TextFile& file_;
+  Interner no_names_;
+  Lexer lexer_;
+  WholeGuard guard_;
+  std::size_t depth_ = 0;  ///< of conditionals
+  bool is_defined_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+const WholeGuard& FileStore::guard_of(std::uint32_t file) {
+  TextFile& text = files_[file];
+  if (!text.guard) text.guard = GuardFinder(text).find();
+  return *text.guard;
+}
+
 bool FileStore::is_copy_of_once(std::uint32_t file) const {
   return std::any_of(files_.begin(), files_.end(), [&](const TextFile& other) {
     return other.once && &other != &files_[file] && other.text == files_[file].text;
@@ -164,7 +247,6 @@ bool FileStore::is_copy_of_once(std::uint32_t file) const {
 
 void FileStore::forget_reading() {
   for (TextFile& file : files_) {
-    file.guard = 0xffffffff;
     file.once = false;
     file.times_included = 0;
   }

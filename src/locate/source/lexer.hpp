@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,13 +17,21 @@ namespace elfaudit::source {
 
 // --- The sources of one reading in memory, each read once.
 
+/// The #ifndef X or #if !defined(X), directly followed by #define X, that is around all of a file.
+struct WholeGuard {
+  std::string_view macro;     ///< in the text of the file; empty: it has none
+  std::uint32_t line = 0;     ///< of the #ifndef
+  std::string_view value;     ///< that the #define gives
+  bool has_contents = false;  ///< besides the #define
+};
+
 /// A source with its line splices removed (C11 5.1.1.2 1, phase 2). Four NULs follow the text, so that a lexer can look
 /// ahead without a check.
 struct TextFile {
   std::string path;                    ///< absolute and lexically normal
   std::string text;                    ///< with the NULs; size() - kPadding is its length
   std::vector<std::uint32_t> splices;  ///< offsets in `text` before which a line break was removed, ascending
-  std::uint32_t guard = 0xffffffff;    ///< name of the macro that guards all of it; kAbsent: none, or not known yet
+  std::optional<WholeGuard> guard;     ///< once FileStore::guard_of() was asked for it
   bool once = false;                   ///< #pragma once was met in it
   std::size_t times_included = 0;      ///< in a reading
 
@@ -67,6 +76,7 @@ class FileStore {
   const std::string& too_large() const { return too_large_; }
   /// Makes the files new to a further reading.
   void forget_reading();
+  const WholeGuard& guard_of(std::uint32_t file);
   /// Has a file with #pragma once the same text? gcc takes such copies of one age for one file, and reads one of them.
   bool is_copy_of_once(std::uint32_t file) const;
   /// Is it that file which the normal path leads to? Behind a symbolic link ".." leads elsewhere.

@@ -255,6 +255,7 @@ struct Entry {
   Alike alike = Alike::Unclear;  ///< to the symbol, by its parameters
   bool is_function = false;
   bool defines = false;
+  bool is_outdone = false;  ///< tentative, and another one defines
   bool c_linkage = false;
 };
 
@@ -389,7 +390,10 @@ void Sorter::settle_tentative() {
   const bool any = std::any_of(entries_.begin(), entries_.end(),
                                [&](const Entry& entry) { return entry.defines && !is_tentative(entry); });
   for (Entry& entry : entries_)
-    if (any && is_tentative(entry)) entry.defines = false;
+    if (any && entry.defines && is_tentative(entry)) {
+      entry.defines = false;
+      entry.is_outdone = true;
+    }
 }
 
 /// Each entry is compared with the others, and kilobytes are kept of it.
@@ -502,6 +506,7 @@ class ReadingMaker {
       definition.chain = origins_.chain(entry.found->at.inclusion);
       definition.text = without_margins(origins_.line_text(entry.found->first)).substr(0, kLongestText);
       origins_.note(*entry.found, definition, grounds);
+      any_outdone_ = any_outdone_ || entry.is_outdone;
       if (entry.defines) {
         defining_.push_back(&entry);
         grounds_.push_back(std::move(grounds));
@@ -514,7 +519,7 @@ class ReadingMaker {
 
   Leads leads(const Unread& unread) const {
     const Leads others = rivals(unread);
-    const bool any_rival = others.other_reasons || !others.names.empty();
+    const bool any_rival = others.other_reasons || !others.names.empty() || any_outdone_;
     const bool stays = defining_.size() == 1 && (!any_rival || !may_be_outdone(*defining_.front(), name_, language_));
     Leads result;
     for (const Grounds& grounds : grounds_) {
@@ -566,6 +571,7 @@ class ReadingMaker {
   std::vector<const Entry*> defining_;  ///< the entries of reading_.definitions
   std::vector<Grounds> grounds_;        ///< of them
   bool doubtful_declaration_ = false;
+  bool any_outdone_ = false;
 };
 
 }  // namespace

@@ -1,16 +1,19 @@
 // The predefined macros of a compile: tables, feature macros, and which of them are in doubt.
 
 #include "locate/source/predefined.hpp"
-#include "support/embedded_files.hpp"
-#include "support/strings.hpp"
-#include "target/machine_traits.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <span>
 #include <vector>
+
+#include "support/embedded_files.hpp"
+#include "support/strings.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit::source {
 
@@ -544,6 +547,19 @@ bool is_guard_name(std::string_view macro) {
   return ends_with_any(macro, {"_H", "_HH", "_HPP", "_HXX", "_CUH", "_INL", "_INC", "_IPP", "_TCC", "_TPP", "_INCLUDED",
                                "_INCLUDE", "_GUARD", "_h", "_hpp"}) ||
          starts_with_any(macro, {"INCLUDE_", "INCLUDED_", "INCL_", "HEADER_", "H_"});
+}
+
+bool is_named_after(std::string_view macro, std::string_view path) {
+  const auto letters = [](std::string_view text) {
+    std::string result;
+    for (const char c : text)
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+        result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return result;
+  };
+  const std::string stem = letters(std::filesystem::path(path).stem().string());
+  constexpr std::size_t kShortest = 3;
+  return stem.size() >= kShortest && letters(macro).find(stem) != std::string::npos;
 }
 
 /// Does the table have it for any compiler and target? "__SIZEOF_INT128__"

@@ -28,6 +28,8 @@ std::string standard_name(const TranslationUnit& unit);
 std::vector<std::string> standard_names(const TranslationUnit& unit);
 /// Stands for the standard among the names that may be defined otherwise.
 inline constexpr std::string_view kStandard = "-std=";
+/// Among these names the operators begin so: `__has_include(<a.h>)`.
+inline constexpr std::string_view kHasInclude = "__has_include";
 
 /// Does the compiler define that macro only with certain options, which are not known or whose effect is not?
 bool depends_on_options(std::string_view macro, const TranslationUnit& unit);
@@ -40,6 +42,8 @@ bool depends_on_target(std::string_view macro);
 bool is_compilers_own(std::string_view macro);
 /// Is that a name as include guards have it? "LIB_H_", "HEADER_LIB", "LIB_INCLUDED"
 bool is_guard_name(std::string_view macro);
+/// Has it the name of the file in it? "LIB_CONFIG", of lib/config.hpp
+bool is_named_after(std::string_view macro, std::string_view path);
 /// __LINE__, __COUNTER__ ...
 bool is_builtin_macro(Word word);
 /// Is that one of the __has_...() operators, and does the compiler know it?

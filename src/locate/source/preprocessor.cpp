@@ -165,7 +165,6 @@ std::string Preprocessor::system_macros() const {
 bool Preprocessor::leave_file() {
   Frame& frame = frames_.back();
   if (!frame.open.empty()) doubt_everything("a conditional has no #endif in " + files_[frame.file].path);
-  if (frame.guard == Frame::Guard::After) files_[frame.file].guard = frame.guard_name;
   if (frame.recorded) recorder_->leave();
   open_conditionals_ -= frames_.back().open.size();
   frames_.pop_back();
@@ -186,7 +185,6 @@ Token Preprocessor::from_file() {
       directive(frame, token);
       continue;
     }
-    if (frame.guard != Frame::Guard::Inside) note_text(frame);
     if (frame.watched != nullptr) note_watched(frame, token, false);
     if (++tokens_ > limits::kUnitTokens) {
       stop("the headers have more tokens than the limit for one source");
@@ -194,26 +192,6 @@ Token Preprocessor::from_file() {
     }
     return token;
   }
-}
-
-/// There is text where a guarded file has only directives.
-void Preprocessor::note_text(Frame& frame) {
-  if (frame.guard == Frame::Guard::Candidate) {
-    no_guard(conditionals_[frame.open.front().index]);
-    frame.guard = Frame::Guard::Inside;
-  } else {
-    drop_guard(frame);
-  }
-}
-
-/// Something follows its #endif: `#ifndef API`, `#define API` at the head of a file is not a guard.
-void Preprocessor::drop_guard(Frame& frame) {
-  if (frame.guard == Frame::Guard::After) {
-    Conditional& conditional = conditionals_[frame.guard_index];
-    no_guard(conditional);
-    if (!conditional.guard) conditional.clauses.front().doubt = frame.guard_doubt;
-  }
-  frame.guard = Frame::Guard::None;
 }
 
 void Preprocessor::stop(const std::string& why) {
@@ -263,6 +241,12 @@ bool Preprocessor::is_guard_of_system(std::string_view name) const {
   const std::string_view word = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
   if (!word.ends_with("_H") && !word.ends_with("_HPP") && !word.ends_with("_INCLUDED")) return false;
   return search_.is_system(files_[frames_.back().file].path);
+}
+
+bool Preprocessor::may_be_undefined(const Macro& macro) const {
+  const std::string_view name = names_.name(macro.name);
+  return !options_known_ && search_.has_list() && is_predefined(macro) && name != "__cplusplus" &&
+         !depends_on_target(name) && !frames_.empty() && !search_.is_system(files_[frames_.back().file].path);
 }
 
 Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
@@ -352,7 +336,6 @@ void Preprocessor::directive(Frame& frame, const Token& hash) {
   const bool was_in_directive = std::exchange(in_directive_, true);
   const Token name = frame.lexer.next();
   const Word word = word_of(name);
-  note_guard(frame, word);
   switch (word) {
     case Word::Define:
       define(frame);
@@ -390,22 +373,6 @@ void Preprocessor::directive(Frame& frame, const Token& hash) {
   }
   in_directive_ = was_in_directive;
   frame.lexer.leave_line();
-}
-
-/// A file is guarded when #ifndef X is the first in it and its #endif the last, and X is defined in between.
-void Preprocessor::note_guard(Frame& frame, Word word) {
-  using Guard = Frame::Guard;
-  if (frame.guard == Guard::Candidate) {
-    const Lexer::State before = frame.lexer.state();
-    const bool defines = word == Word::Define && frame.lexer.next().id == frame.guard_name;
-    frame.lexer.restore(before);
-    if (!defines) no_guard(conditionals_[frame.open.front().index]);
-    frame.guard = Guard::Inside;
-  } else if (frame.guard == Guard::After) {
-    drop_guard(frame);
-  } else if (frame.guard == Guard::Start && word != Word::Ifndef && word != Word::If && word != Word::Pragma) {
-    frame.guard = Guard::None;
-  }
 }
 
 bool Preprocessor::read_parameters(Frame& frame, Macro& macro, std::vector<std::uint32_t>& parameters) {
@@ -537,9 +504,11 @@ std::string Preprocessor::include_operand(Frame& frame) {
 }
 
 /// Would reading it again give nothing?
-bool Preprocessor::already_guarded(std::uint32_t file) const {
-  const TextFile& text = files_[file];
-  return text.once || (text.guard != Interner::kAbsent && macros_.find(text.guard) != nullptr);
+bool Preprocessor::already_guarded(std::uint32_t file) {
+  if (files_[file].once) return true;
+  if (!entered_before(file)) return false;  // a compiler opens it, and depfiles have it
+  const std::string_view guard = files_.guard_of(file).macro;
+  return !guard.empty() && macros_.find(names_.find(guard)) != nullptr;
 }
 
 /// Several listed files end as the operand says, of which this one is the next of the list. Another, had it been meant,
@@ -712,48 +681,28 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   return value;
 }
 
-/// Behind `#ifndef X`: does `#define X` follow, and is it named as guards are? Then it is one wherever it is in its
-/// file: sqlite3.h has one for each of its parts. `#ifndef API`, `#define API` may be a default.
-bool Preprocessor::defines_guard(Frame& frame, std::uint32_t name) {
-  if (!is_guard_name(names_.name(name))) return false;
-  const Lexer::State before = frame.lexer.state();
-  frame.lexer.leave_line();
-  bool result = false;
-  if (const Token hash = frame.lexer.next(); hash.is('#') && (hash.flags & Token::LineStart) != 0) {
-    frame.lexer.enter_line();
-    result = word_of(frame.lexer.next()) == Word::Define && frame.lexer.next().id == name;
-    const Kind value = frame.lexer.next().kind;
-    result = result && (value == Kind::End || value == Kind::Number);
-  }
-  frame.lexer.restore(before);
-  frame.lexer.enter_line();
-  return result;
+/// Is it the guard of all the file, and of a name that no command line is given: the implementation's, one as guards have
+/// it, or the file's own? `#ifndef LEVEL`, `#define LEVEL 3` may be the default of an option.
+bool Preprocessor::is_guard_of_file(const Frame& frame, const Token& hash) {
+  const WholeGuard& guard = files_.guard_of(frame.file);
+  if (!frame.open.empty() || guard.line != hash.at.line || !guard.has_contents) return false;
+  const std::string& path = files_[frame.file].path;
+  if (search_.is_system(path)) return true;
+  if (is_guard_name(guard.macro)) return guard.value.empty() || guard.value == "1";
+  return guard.value.empty() && is_named_after(guard.macro, path);
 }
 
 void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
   if (conditionals_.size() >= limits::kConditionals) return stop("too many conditionals");
   if (open_conditionals_ >= limits::kConditionalDepth) return stop("conditionals nest too deeply");
-  const bool first = frame.guard == Frame::Guard::Start && frame.open.empty();
   const auto index = static_cast<std::uint32_t>(conditionals_.size());
   Conditional& conditional = conditionals_.emplace_back();
   conditional.inclusion = frame.inclusion;
   conditional.begin = hash.at.line;
   Clause& clause = add_clause(frame, conditional, hash);
   const bool value = evaluate(frame, how, clause);
-  // #ifndef X, or #if !defined(X): one name that is not defined decides, and it is true.
-  const bool guards = value && clause.undefined.size() == 1 && how != Word::Ifdef;
-  if (guards && defines_guard(frame, clause.undefined.front())) {
-    conditional.guard = conditional.is_named_guard = true;
-    clause.doubt = 0;  // it is not given with -D
-  }
-  if (first) {
-    frame.guard = guards ? Frame::Guard::Candidate : Frame::Guard::None;
-    if (guards) frame.guard_name = clause.undefined.front();
-    conditional.guard = guards;
-    frame.guard_index = index;
-    frame.guard_doubt = clause.doubt;
-    if (guards) clause.doubt = 0;  // what was not read has no say in a file's own guard
-  }
+  conditional.guard = value && is_guard_of_file(frame, hash);
+  if (conditional.guard) clause.doubt = 0;
   frame.open.push_back({index, value, clause.doubt, false});
   ++open_conditionals_;
   conditional.taken = value;
@@ -765,7 +714,6 @@ void Preprocessor::branch_directive(Frame& frame, Word how, const Token& hash) {
     return doubt_everything("an #else or #elif without its #if in " + files_[frame.file].path);
   }
   OpenConditional& open = frame.open.back();
-  if (frame.open.size() == 1) frame.guard = Frame::Guard::None;
   if (how == Word::Else) open.in_else = true;
   // Only met while a branch is read: it was taken, and the rest is not.
   Conditional& conditional = conditionals_[open.index];
@@ -775,14 +723,11 @@ void Preprocessor::branch_directive(Frame& frame, Word how, const Token& hash) {
 
 void Preprocessor::endif_directive(Frame& frame, const Token& hash) {
   if (frame.open.empty()) return doubt_everything("an #endif without its #if in " + files_[frame.file].path);
-  const std::uint32_t index = frame.open.back().index;
-  Conditional& conditional = conditionals_[index];
+  Conditional& conditional = conditionals_[frame.open.back().index];
   conditional.end = std::min(conditional.end, hash.at.line);
   conditional.close = hash.at.line;
   frame.open.pop_back();
   --open_conditionals_;
-  if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard && index == frame.guard_index)
-    frame.guard = Frame::Guard::After;
 }
 
 // --- Groups that are not read (C11 6.10.1 6), and what on doubtful grounds was not read.
@@ -938,7 +883,6 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
   }
   OpenConditional& open = frame.open.back();
   if (depth != 0) return false;
-  if (frame.open.size() == 1) frame.guard = Frame::Guard::None;
   if (open.taken || open.in_else) return false;
   Conditional& conditional = conditionals_[open.index];
   Clause& clause = add_clause(frame, conditional, hash);

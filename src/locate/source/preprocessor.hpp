@@ -146,6 +146,13 @@ class Preprocessor : public TokenSource {
     return doubts_.add("the standard is not known: no -std= is recorded", {names_.intern(kStandard)});
   }
   bool is_guard_of_system(std::string_view name) const;
+  bool is_predefined(const Macro& macro) const { return macro.at.inclusion == built_in_; }
+  /// May -U take away what the compiler defines? The system's headers are not made for that.
+  bool may_be_undefined(const Macro& macro) const;
+  /// Does __has_include find nothing but what is known? Clang's depfile lists what it finds.
+  bool is_list_of_existing() const {
+    return options_known_ || !search_.has_list() || (compiler_ == Compiler::Clang && search_.lists_system_headers());
+  }
 
  private:
   friend class Condition;
@@ -163,11 +170,6 @@ class Preprocessor : public TokenSource {
     std::uint32_t inclusion;
     std::size_t directory;
     std::vector<OpenConditional> open;
-    // Recognises a file that is one #ifndef X ... #endif (libcpp does the same, "multiple-include optimization").
-    enum class Guard : std::uint8_t { Start, Candidate, Inside, After, None } guard = Guard::Start;
-    std::uint32_t guard_name = 0;
-    std::uint32_t guard_index = 0;                     ///< in conditionals_
-    Doubt guard_doubt = 0;                             ///< of its condition
     const std::set<std::uint32_t>* watched = nullptr;  ///< lines
     bool recorded = false;
   };
@@ -207,15 +209,11 @@ class Preprocessor : public TokenSource {
   void add_supposition(std::uint32_t file, Doubt doubt);
   bool entered_before(std::uint32_t file) const { return file < is_entered_.size() && is_entered_[file]; }
   void save_macro(Lexer& lexer);
-  void note_text(Frame& frame);
-  void note_guard(Frame& frame, Word word);
-  void drop_guard(Frame& frame);
-  static void no_guard(Conditional& conditional) { conditional.guard = conditional.is_named_guard; }
-  bool defines_guard(Frame& frame, std::uint32_t name);
+  bool is_guard_of_file(const Frame& frame, const Token& hash);
   Doubt doubt_here();
   Doubt derived(std::string sentence, Doubt doubt);
   void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.both(condition_doubt_, doubt); }
-  bool already_guarded(std::uint32_t file) const;
+  bool already_guarded(std::uint32_t file);
   void stop(const std::string& why);
   void refute();
   void miss_include();

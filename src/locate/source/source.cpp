@@ -778,8 +778,16 @@ class UnitReader {
     Values result;
     if (names.empty()) return result;
     const std::uint32_t standard = names_.find(kStandard);
+    const auto is_predefined = [&](std::uint32_t name) {
+      const Macro* macro = preprocessor_.macros().find(name);
+      return macro != nullptr && preprocessor_.is_predefined(*macro);
+    };
     for (const std::uint32_t name : names)
-      if (name != standard) result[std::string(names_.name(name))] = {std::nullopt, "1"};
+      if (is_predefined(name)) {
+        result[std::string(names_.name(name))] = {std::nullopt};
+      } else if (name != standard) {
+        result[std::string(names_.name(name))] = {std::nullopt, "1"};
+      }
     if (parsed != nullptr)
       for (const Found& found : parsed->found)
         for (const std::uint32_t macro : found.macros)
@@ -789,7 +797,7 @@ class UnitReader {
       for (const Clause& clause : conditional.clauses) {
         if (clause.doubt == 0) continue;
         for (const std::uint32_t name : preprocessor_.doubts().names(clause.doubt))
-          if (names.contains(name) && name != standard)
+          if (names.contains(name) && name != standard && !is_predefined(name))
             add_values(names_.name(name), clause.text, result[std::string(names_.name(name))]);
       }
     if (names.contains(standard))

@@ -42,6 +42,8 @@ struct TranslationUnit {
   std::vector<std::string> read_files;
   /// Operands of #include, `<a/b.h>` or `"b.h"`, that are supposed to mean headers which the depfile leaves out (-MMD).
   std::vector<std::string> unread;
+  /// What __has_include is supposed to find in folders that only the command names: "__has_include(<a.h>)".
+  std::vector<std::string> existing;
   /// Other words of the command that predefine macros: -O2, -fPIC, -fopenmp, -pthread, -fno-exceptions, -mavx2 ...
   /// Without a value they are not known, and a branch that depends on __OPTIMIZE__ or __PIC__ is a doubt.
   std::optional<std::vector<std::string>> options;

@@ -238,9 +238,8 @@ struct Conditional {
   std::uint32_t inclusion = 0;
   std::uint32_t begin = 0, end = 0xffffffff;  ///< lines of the #if and of the directive that ends the taken branch
   std::uint32_t close = 0xffffffff;           ///< line of the #endif
-  bool guard = false;                         ///< #ifndef X, #define X at the head of a file, or
-  bool is_named_guard = false;                ///< with a name like LIB_H anywhere
-  bool defines_own = false;                   ///< the same anywhere else
+  bool guard = false;                         ///< #ifndef X, #define X, and no command line is given such a name
+  bool defines_own = false;                   ///< the same with any name
   bool taken = false;                         ///< the last of the clauses
   std::vector<Clause> clauses;
 };
