@@ -383,6 +383,7 @@ class DefinitionEvidence {
       if (reported.comes_to_listed(evidence(i))) take_reading(reported, i, macros, answer);
     }
     if (!answer.written.definition) read_alone(i, macros, answer);
+    doubt_tentative(i, answer);
   }
 
   void take_reading(const SourceEvidence& evidence, std::size_t i, const MacroInfo* macros, Answer& answer) const {
@@ -391,7 +392,7 @@ class DefinitionEvidence {
     if (answer.written.declarations.empty()) answer.written.declarations = read.declarations;
     if (!answer.written.definition) {
       take_definition(read, evidence.known_by, macros, answer);
-      prefer_definition(read, evidence.known_by, answer);
+      prefer_definition(i, read, evidence.known_by, answer);
       note_reading(evidence, i, answer.written);
     }
     if (read.way) take_chain(*read.way, evidence.known_by, answer.place);
@@ -423,20 +424,58 @@ class DefinitionEvidence {
   }
 
   /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11
-  /// 6.9.2), and before C++17 `constexpr int K::n;` by the line of the class. The other is what defines it.
-  void prefer_definition(const source::Reading& read, KnownBy known_by, Answer& answer) const {
+  /// 6.9.2), and before C++17 `constexpr int K::n;` by the line of the class. The other is what defines it; it is a
+  /// candidate until that is proven.
+  void prefer_definition(std::size_t i, const source::Reading& read, KnownBy known_by, Answer& answer) const {
     Place& place = answer.place;
     const auto declaration = std::find_if(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
       return !d.is_extern && !d.is_function && same_line(d.at, place.at);
     });
-    if (declaration == read.declarations.end() || answer.written.definition || read.definitions.size() != 1) return;
+    if (declaration == read.declarations.end() || answer.written.definition) return;
+    const bool is_tentative = !declaration->in_class;
+    const auto defines = [&](const Definition& d) { return is_tentative ? d.has_initialiser : !d.in_class; };
+    if (read.definitions.empty() || !std::ranges::all_of(read.definitions, defines)) return;
     const Definition& definition = read.definitions.front();
-    const bool defines = declaration->in_class ? !definition.in_class : definition.has_initialiser;
-    if (!defines || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
+    const bool is_always_there = is_tentative && definition.chain.empty() && definition.branches.empty() &&
+                                 definition.at.file == answer.written.source;
+    const bool is_proven = read.definitions.size() == 1 &&
+                           (known_by == KnownBy::Preprocessor || definition.certain || is_always_there) &&
+                           changed_since(definition.at, definition.chain).empty();
+    if (!is_proven) {
+      if (is_tentative && answer.candidates.empty()) add_candidates(i, read.definitions, answer);
+      return;
+    }
     place.at = definition.at;
     place.known_by = place.chain_known_by = known_by;
     place.chain = definition.chain;
     answer.written.definition = definition;
+  }
+
+  /// Of several declarations in C, debug info names one that need not define the variable.
+  void doubt_tentative(std::size_t i, Answer& answer) const {
+    std::optional<Definition>& definition = answer.written.definition;
+    if (definition && definition->is_tentative && has_value(i)) {
+      definition.reset();
+      add_candidates(i, {}, answer);
+      answer.place.why_unknown = "the debug info names a declaration without a value, and the variable has one";
+    } else if (!definition && !answer.candidates.empty()) {
+      answer.place.why_unknown =
+          "the debug info names one of several declarations, and the sources do not settle which "
+          "one defines it";
+    } else {
+      answer.candidates.clear();
+      return;
+    }
+    answer.place = {.at = {}, .why_unknown = std::move(answer.place.why_unknown)};
+  }
+
+  /// Is the variable in a section that compilers choose for those with a value? With an attribute it may be in another.
+  bool has_value(std::size_t i) const {
+    const auto symbol = std::ranges::find(object_.symbols, asked_[i].wanted.symbol_index, &Symbol::index);
+    if (symbol == object_.symbols.end()) return false;
+    const std::string_view section = object_.section_name(*symbol);
+    return section == ".data" || section.starts_with(".data.rel") ||
+           section == ".data." + std::string(object_.name(*symbol));
   }
 
   /// Does the macro info say the same about each macro and each name that decided a branch?
@@ -473,7 +512,7 @@ class DefinitionEvidence {
       if (file != answer.written.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);
-      prefer_definition(read, KnownBy::SourceScan, answer);
+      prefer_definition(i, read, KnownBy::SourceScan, answer);
       note_reading(alone, i, answer.written);
     }
   }

@@ -56,6 +56,31 @@ def test_the_standard_is_the_producers(lab, command, inline):
     assert ("inline" in finding(lab, objects)["fixes"][0]["text"]) == inline
 
 
+# A source that has a declaration without a value from a header, and the line of its definition; what can't be proven
+# of gcc's debug info, which names the first declaration, is unknown.
+TENTATIVE = [
+    ('#include "h.h"\nint level = 7;\n', ("src/b.c", 2), ("src/b.c", 2)),
+    ('#include "h.h"\nint level = 0;\n', ("src/b.c", 2), ("src/b.c", 2)),
+    ('#include "h.h"\nint use(void) { return level; }\nint level = 7;\n', ("src/b.c", 3), ("src/b.c", 3)),
+    ('int level = 7;\n#include "h.h"\n', ("src/b.c", 1), ("src/b.c", 1)),
+    ('#include "h.h"\n#ifdef A\nint level = 7;\n#else\nint level = 8;\n#endif\n', None, ("src/b.c", 5)),
+    ('#include "h.h"\n#include "more.h"\n', None, ("inc/more.h", 1)),
+]
+
+
+@pytest.mark.parametrize("source, gcc, clang", TENTATIVE)
+def test_declarations_without_a_value(lab, source, gcc, clang):
+    lab.write("inc/h.h", "int level;\n")
+    lab.write("inc/more.h", "int level = 9;\n")
+    lab.write("src/b.c", source)
+    lab.write("src/a.c", '#include "h.h"\n')
+    for compiler, place in (("gcc", gcc), ("clang", clang)):
+        lab.sh(f"{compiler} -fno-common -g -Iinc -c src/a.c src/b.c")
+        sites = {site["path"]: site for site in finding(lab, ["a.o", "b.o"])["sites"]}
+        known = sites["b.o"].get("file") and (sites["b.o"]["file"], sites["b.o"]["line"])
+        assert known == place, sites
+
+
 def placed(lab, objects):
     """Line and way of each definition that is known, by its name."""
     findings = by_symbol(lab.audit("check", *objects, "--format", "json").json()["findings"])

@@ -443,7 +443,8 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_instantiation = found.is_instantiation;
   result.has_initialiser = what.has_initialiser || (!entry.is_function && what.is_function);
   result.is_function = entry.is_function;
-  result.is_tentative = language == Language::C && entry.defines && !entry.is_function && !result.has_initialiser;
+  result.is_tentative =
+      language == Language::C && entry.defines && !entry.is_function && !result.has_initialiser && !what.is_alias;
   result.in_extern_c = found.extern_c;
   result.has_linkage = found.has_linkage;
   result.is_alias = what.is_alias;
