@@ -383,7 +383,7 @@ class DefinitionEvidence {
       if (reported.comes_to_listed(evidence(i))) take_reading(reported, i, macros, answer);
     }
     if (!answer.written.definition) read_alone(i, macros, answer);
-    doubt_tentative(i, answer);
+    doubt_declaration(i, answer);
   }
 
   void take_reading(const SourceEvidence& evidence, std::size_t i, const MacroInfo* macros, Answer& answer) const {
@@ -428,21 +428,22 @@ class DefinitionEvidence {
   /// candidate until that is proven.
   void prefer_definition(std::size_t i, const source::Reading& read, KnownBy known_by, Answer& answer) const {
     Place& place = answer.place;
-    const auto declaration = std::find_if(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
-      return !d.is_extern && !d.is_function && same_line(d.at, place.at);
-    });
-    if (declaration == read.declarations.end() || answer.written.definition) return;
-    const bool is_tentative = !declaration->in_class;
-    const auto defines = [&](const Definition& d) { return is_tentative ? d.has_initialiser : !d.in_class; };
-    if (read.definitions.empty() || !std::ranges::all_of(read.definitions, defines)) return;
+    const auto is_here = [&](const Definition& d) { return same_line(d.at, place.at); };
+    if (answer.written.definition || read.definitions.empty() || std::ranges::any_of(read.definitions, is_here)) return;
+    const auto declaration = std::ranges::find_if(
+        read.declarations, [&](const Definition& d) { return !d.is_extern && !d.is_function && is_here(d); });
+    const bool is_read = declaration != read.declarations.end();
+    const bool in_class = is_read && declaration->in_class;
+    const auto defines = [&](const Definition& d) { return in_class ? !d.in_class : d.has_initialiser; };
+    if (!std::ranges::all_of(read.definitions, defines)) return;
     const Definition& definition = read.definitions.front();
-    const bool is_always_there = is_tentative && definition.chain.empty() && definition.branches.empty() &&
+    const bool is_always_there = !in_class && definition.chain.empty() && definition.branches.empty() &&
                                  definition.at.file == answer.written.source;
-    const bool is_proven = read.definitions.size() == 1 &&
+    const bool is_proven = is_read && read.definitions.size() == 1 &&
                            (known_by == KnownBy::Preprocessor || definition.certain || is_always_there) &&
                            changed_since(definition.at, definition.chain).empty();
     if (!is_proven) {
-      if (is_tentative && answer.candidates.empty()) add_candidates(i, read.definitions, answer);
+      if (names_first_declaration(i, answer) && answer.candidates.empty()) add_candidates(i, read.definitions, answer);
       return;
     }
     place.at = definition.at;
@@ -451,22 +452,40 @@ class DefinitionEvidence {
     answer.written.definition = definition;
   }
 
-  /// Of several declarations in C, debug info names one that need not define the variable.
-  void doubt_tentative(std::size_t i, Answer& answer) const {
-    std::optional<Definition>& definition = answer.written.definition;
-    if (definition && definition->is_tentative && has_value(i)) {
-      definition.reset();
-      add_candidates(i, {}, answer);
-      answer.place.why_unknown = "the debug info names a declaration without a value, and the variable has one";
-    } else if (!definition && !answer.candidates.empty()) {
-      answer.place.why_unknown =
-          "the debug info names one of several declarations, and the sources do not settle which "
-          "one defines it";
-    } else {
-      answer.candidates.clear();
-      return;
+  /// May the debug info of the variable be of a declaration that does not define it?
+  bool names_first_declaration(std::size_t i, const Answer& answer) const {
+    return answer.written.language == Language::C && answer.written.compiler != "clang" && !symbols_[i].is_function;
+  }
+
+  /// It is known which of several declarations defines the variable where that was read, or has a value in the source.
+  void doubt_declaration(std::size_t i, Answer& answer) {
+    const std::optional<Definition>& definition = answer.written.definition;
+    const bool may_be_another =
+        definition ? definition->is_tentative && has_value(i)
+                   : (has_value(i) || !answer.candidates.empty()) && !says_value(answer.place.at, symbols_[i].name);
+    if (!names_first_declaration(i, answer) || !may_be_another) return answer.candidates.clear();
+    if (answer.candidates.empty()) add_candidates(i, {}, answer);
+    answer.written.definition.reset();
+    answer.place = {.at = {},
+                    .why_unknown =
+                        "the debug info names one of several declarations, and the sources do not settle "
+                        "which one defines it"};
+  }
+
+  /// Do the tokens of that line give the variable a value? Nothing speaks against a line that can't be read.
+  bool says_value(const SourceLine& at, const std::string& name) {
+    const SourceTokens* source = contents_.tokens_of(at.file);
+    if (source == nullptr) return true;
+    std::size_t depth = 0;
+    bool is_behind = false;
+    for (const source::Token& token : source->tokens) {
+      is_behind = is_behind || (token.at.line == at.line && token.text == name);
+      if (!is_behind) continue;
+      if (depth == 0 && (token.is('=') || token.is(';') || token.is(','))) return token.is('=');
+      depth += token.is('(') || token.is('[') ? 1 : 0;
+      depth -= (token.is(')') || token.is(']')) && depth != 0 ? 1 : 0;
     }
-    answer.place = {.at = {}, .why_unknown = std::move(answer.place.why_unknown)};
+    return false;
   }
 
   /// Is the variable in a section that compilers choose for those with a value? With an attribute it may be in another.
@@ -566,6 +585,7 @@ class DefinitionEvidence {
   /// The host's side, and for what device code alone defines that of each architecture.
   std::map<std::optional<std::uint32_t>, SourceEvidence> evidence_;
   std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
+  FileContents contents_;
   Compilations compilations_{origin_};
   std::map<std::size_t, std::optional<Compilation>> known_compilations_;  // by unit
   std::map<std::size_t, SourceEvidence> told_;                            // by unit
