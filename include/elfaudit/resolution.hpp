@@ -240,10 +240,12 @@ struct DeviceUnresolved {
   GpuArch arch;
   std::vector<DeviceSymbolId> references;
   std::vector<std::string> suppliers{};  ///< archives in the search path that define it; the scan stage fills them in
+  std::vector<std::string> elsewhere{};  ///< "x.o defines it for sm_90"; the scan stage fills them in
   bool in_bytecode = false;  ///< only bitcode refers to it: the link fails if link-time optimisation keeps that code
 };
 
-/// A device variable of which each object has its own copy, because it was compiled without -rdc=true.
+/// A device variable of which each object has its own copy: it was compiled without -rdc=true, or is the output of a
+/// device link.
 struct PrivateCopies {
   std::string symbol;
   std::vector<DeviceSymbolId> copies;  ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables

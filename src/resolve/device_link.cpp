@@ -268,7 +268,7 @@ std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inp
   const auto is_linked = [&](ObjectId id) { return linked[id.input][id.object]; };
   for (const ObjectId id : objects_where(inputs, is_linked)) {
     const ObjectFacts& object = object_of(inputs, id);
-    // An object with both kinds is the output of a device link, whose variables are shared already.
+    // An object with relocatable code takes part in a device link, where its variables are shared.
     if (object.kind != ObjectKind::Relocatable || object.device.containers != 0) continue;
     const auto& list = object.device.images;
     const auto found = std::ranges::find_if(list, [](const DeviceImage& image) {

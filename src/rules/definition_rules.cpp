@@ -104,7 +104,7 @@ bool is_device_duplicate(const Finding& finding) {
 
 /// In a build the device link and the host link of a target are links of their own.
 std::string note(const std::set<std::string>& host_links) {
-  return fmt::format("the host link{}{} would fail too: nvcc emits a host symbol for it in each object",
+  return fmt::format("the host link{}{} would fail too: the compiler emits a host symbol for it in each object",
                      host_links.empty() ? "" : " of ", fmt::join(host_links, ", "));
 }
 
@@ -181,13 +181,20 @@ std::vector<Finding> header_definitions(const Evidence& evidence) {
   return findings;
 }
 
+/// One source may include another, as a part of it.
+bool is_source(std::string_view file) {
+  return std::ranges::any_of(std::initializer_list<std::string_view>{".c", ".cc", ".cpp", ".cxx", ".cu", ".C"},
+                             [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
 void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Finding>& findings) {
   std::set<std::string> reported;
   for (const Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Duplicate) reported.insert(finding.symbol);
   std::erase_if(findings, [&](const Finding& finding) {
-    return finding.rule == kHeaderDefinition.id &&
-           (!finding.sites.front().place.in_header || reported.contains(finding.symbol));
+    if (finding.rule != kHeaderDefinition.id) return false;
+    const Place& place = finding.sites.front().place;
+    return !place.in_header || is_source(place.at.file) || reported.contains(finding.symbol);
   });
   for (Finding& finding : findings)
     if (finding.rule == kHeaderDefinition.id)

@@ -3,6 +3,7 @@
 #include "rules/device_rules.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -94,6 +95,12 @@ std::string kind_phrase(const DeviceSymbol& symbol) {
     default:
       return "symbol";
   }
+}
+
+bool is_device_link_output(const ObjectFacts& object) {
+  return object.kind == ObjectKind::Relocatable && std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+           return symbol.defined() && object.name(symbol).starts_with("__cudaRegisterLinkedBinary_");
+         });
 }
 
 void note_shadow(const Evidence& evidence, Site& site) {
@@ -232,8 +239,21 @@ std::string as_option(const std::string& path) {
   return "-l" + std::string(name.substr(3, name.size() - 5));
 }
 
+/// What a compiler is given to compile for the architecture.
+std::string arch_option(const GpuArch& arch) {
+  const std::string name = arch.name();
+  if (!arch.processor.empty()) return "--offload-arch=" + name;
+  return fmt::format("-gencode arch=compute_{0},code=sm_{0}", name.substr(name.find('_') + 1));
+}
+
 /// What defines the name itself is the better answer than what defines one like it.
 void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding& finding) {
+  if (!name.elsewhere.empty()) {
+    const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
+    finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
+    finding.fixes.push_back({fmt::format("compile what defines it for {} too ({})", archs, arch_option(name.arch))});
+    return;
+  }
   for (const std::string& supplier : name.suppliers) {
     const std::string option = as_option(supplier);
     if (!finding.cause)
@@ -322,6 +342,16 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
     findings.push_back(dropped(evidence, id,
                                fmt::format("has no device code for {}: {}", gpu_arch_names(archs),
                                            nvidia ? "nvlink warns and drops it" : "clang links without it")));
+    std::set<std::string> held;
+    for (const DeviceImage& image : evidence.object(id).device.images) held.insert(image.target());
+    Finding& finding = findings.back();
+    finding.cause = {"other-gpu-arch", fmt::format("it was compiled for {}, and this device link is for {}",
+                                                   fmt::join(held, ", "), gpu_arch_names(archs))};
+    finding.fixes.push_back(
+        {fmt::format("compile it for {} too ({}), or give the device link the -gencode options of "
+                     "the objects",
+                     gpu_arch_names(archs), arch_option(*archs.begin()))});
+    if (!nvidia) finding.fixes.back().text = "compile it with " + arch_option(*archs.begin()) + " too";
   }
 }
 
@@ -397,26 +427,79 @@ static void settle_split_states(const Resolution& resolution, std::vector<Findin
         finding.message += " (a `static` variable would be intended)";
 }
 
+namespace {
+
+/// The objects of the link that a device link's output registers: each has a wrapper of the name that it asks for.
+std::vector<ObjectId> device_linked_objects(const Evidence& evidence, ObjectId output) {
+  std::set<std::string_view> wrappers;
+  const ObjectFacts& object = evidence.object(output);
+  for (const Symbol& symbol : object.symbols)
+    if (object.name(symbol).starts_with("__fatbinwrap_")) wrappers.insert(object.name(symbol));
+  const auto has_one = [&](ObjectId id) {
+    const ObjectFacts& other = evidence.object(id);
+    return id != output && std::ranges::any_of(other.symbols, [&](const Symbol& symbol) {
+             return symbol.defined() && wrappers.contains(other.name(symbol));
+           });
+  };
+  return objects_where(evidence.inputs, has_one);
+}
+
+Site private_copy(const Evidence& evidence, DeviceSymbolId id) {
+  const DeviceSymbols& symbols = evidence.symbols(id);
+  const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
+  Site site = make_file_site(evidence.object(id.in).origin, kind_phrase(symbol));
+  site.device = id;
+  site.shadow = shadow_of(symbols.name(symbol));
+  site.section = symbols.text(symbol.section);
+  site.offset = symbol.value;
+  site.size = symbol.size;
+  return site;
+}
+
+/// Where the variable is written: in the first object of the device link that has a host variable for it.
+void add_linked_definition(const Evidence& evidence, ObjectId output, Finding& finding) {
+  for (const ObjectId id : device_linked_objects(evidence, output))
+    if (const SymbolId host = host_counterpart(evidence, id, finding.symbol); host.in.valid()) {
+      const auto same = [&](const Site& site) { return site.id == host; };
+      if (std::ranges::none_of(finding.sites, same))
+        finding.sites.push_back(make_site(evidence, host, Role::Candidate));
+      return;
+    }
+}
+
+}  // namespace
+
 static std::vector<Finding> split_states(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const PrivateCopies& variable : evidence.resolution.device.private_copies) {
     Finding finding = make_finding(kSplitState, variable.symbol,
                                    fmt::format("each of {} objects has its own copy of the device variable {}",
                                                variable.copies.size(), demangle(variable.symbol)));
+    std::vector<std::string> outputs;
     for (const DeviceSymbolId id : variable.copies) {
-      const DeviceSymbols& symbols = evidence.symbols(id);
-      const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
-      Site site = make_file_site(evidence.object(id.in).origin, kind_phrase(symbol));
-      site.device = id;
-      site.shadow = shadow_of(symbols.name(symbol));
-      site.section = symbols.text(symbol.section);
-      site.offset = symbol.value;
-      site.size = symbol.size;
-      finding.sites.push_back(std::move(site));
+      finding.sites.push_back(private_copy(evidence, id));
+      if (!is_device_link_output(evidence.object(id.in))) continue;
+      outputs.push_back(evidence.object(id.in).origin.display());
+      finding.sites.back().notes.emplace_back("output of a device link");
     }
-    finding.notes.push_back(
-        "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "
-        "share one, defined once");
+    for (const DeviceSymbolId id : variable.copies)
+      if (is_device_link_output(evidence.object(id.in))) add_linked_definition(evidence, id.in, finding);
+    if (outputs.empty()) {
+      finding.notes.push_back(
+          "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "
+          "share one, defined once");
+    } else {
+      const bool all = outputs.size() == variable.copies.size();
+      const std::string which = fmt::format("{}", fmt::join(outputs, " and "));
+      finding.cause = {"device-linked-apart",
+                       all ? which +
+                                 " are the outputs of device links of their own, and device code shares variables "
+                                 "only within one"
+                           : which + " has it from a device link, and the others were compiled without -rdc=true",
+                       which};
+      finding.fixes.push_back({all ? "make one device link of all their objects"
+                                   : "compile all with -rdc=true, and make one device link of them"});
+    }
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -19,6 +19,10 @@ std::string kind_phrase(const DeviceSymbol& symbol);
 /// far as images are decoded.
 void note_shadow(const Evidence& evidence, Site& site);
 
+/// Was it made by `nvcc -dlink`? Such an object alone defines what host code of relocatable objects refers to
+/// (docs/device-code.md).
+bool is_device_link_output(const ObjectFacts& object);
+
 /// A command whose nvlink refuses LTO-IR, because it has no -dlto.
 bool refuses_lto_ir(const LinkJob& job);
 

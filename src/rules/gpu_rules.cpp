@@ -1,5 +1,6 @@
 // The rules about GPU architectures and nvcc's flags.
 
+#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 
 #include <fmt/format.h>
@@ -56,13 +57,6 @@ struct GpuFile {
   bool device_link_output = false;  ///< made by `nvcc -dlink`: finished code of other objects, never PTX
   bool library = false;             ///< comes in an archive, which may be anyone's
 };
-
-/// It alone defines what host code of relocatable objects refers to (docs/device-code.md).
-bool is_device_link_output(const ObjectFacts& object) {
-  return object.kind == ObjectKind::Relocatable && std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
-           return symbol.defined() && object.name(symbol).starts_with("__cudaRegisterLinkedBinary_");
-         });
-}
 
 void add(const ObjectFacts& object, bool library, const HoldsContent& holds_content, std::vector<GpuFile>& files) {
   GpuCode code = gpu_code_of(object, holds_content);

@@ -55,6 +55,15 @@ def test_two_objects(bench, kind):
     assert ("library_state" in symbols) == (kind not in ("inline", "static"))
 
 
+def test_two_device_links_have_a_copy_each(bench):
+    """The objects were compiled with -rdc=true: it is the device links that part the variable."""
+    bench.sh("cp inline-link.o again-link.o")
+    [found] = [f for f in bench.audit("check", "--format", "json", "inline-link.o", "again-link.o", "inline.o").json()["findings"] if f["rule"] == "split-state"]
+    assert found["cause"] == {"kind": "device-linked-apart", "text": "inline-link.o and again-link.o are the outputs of device links of their own, "
+                              "and device code shares variables only within one"}
+    assert "without -rdc=true" not in str(found) and found["sites"][2]["path"] == "inline.o" and "one device link" in found["fixes"][0]["text"], found
+
+
 @pytest.mark.parametrize("kind, rule", [("constant", "duplicate-definition"), ("managed", "divergent-definition")])
 def test_each_finding_about_a_shadow_says_so(bench, kind, rule):
     user = "uses.o" if rule == "duplicate-definition" else "common.o"
