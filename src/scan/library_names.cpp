@@ -329,6 +329,43 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
   return libraries_among(libraries_in(folders), names);
 }
 
+std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted) {
+  constexpr std::size_t kMostFiles = 1000;
+  std::vector<std::string> found;
+  note_use(folder.empty() ? "." : folder);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (is_wanted(name) && entry->is_regular_file(error))
+      found.push_back(folder.empty() ? name : entry->path().string());
+    if (found.size() == kMostFiles) break;
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> in_folders_of_other_versions(const std::string& library) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kMostFolders = 200;
+  const fs::path file(library);
+  if (!file.has_parent_path()) return {};
+  const fs::path folder = file.parent_path();
+  const bool in_lib = folder.filename() == "lib" || folder.filename() == "lib64";
+  const fs::path version = in_lib ? folder.parent_path() : folder;
+  const fs::path tail = in_lib ? folder.filename() / file.filename() : file.filename();
+  std::vector<std::string> found;
+  std::error_code error;
+  std::size_t seen = 0;
+  for (fs::directory_iterator at(version.parent_path().empty() ? "." : version.parent_path(), error), end;
+       !error && at != end && ++seen < kMostFolders; at.increment(error)) {
+    const fs::path other = version.parent_path() / at->path().filename() / tail;
+    std::error_code unknown;
+    if (fs::is_regular_file(other, unknown) && !fs::equivalent(other, file, unknown)) found.push_back(other.string());
+  }
+  return found;
+}
+
 std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
                                                                   const std::set<std::string_view>& names) {
   const LibraryFilter filter(names);

@@ -25,6 +25,12 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
 std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
                                                                   const std::set<std::string_view>& names);
 
+/// The regular files of a folder whose names are wanted, by name; at most 1000. Empty: the working directory.
+std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted);
+
+/// "foo-3.8/lib/libfoo.so" and its like, for "foo-3.5/lib/libfoo.so".
+std::vector<std::string> in_folders_of_other_versions(const std::string& library);
+
 // --- The dynamic loader's configuration, which GNU ld reads too.
 
 /// Where a file lies that the configuration names, and what the configuration calls one that lies there.

@@ -275,8 +275,55 @@ bool Spelling::may_be_of_scope(std::string_view mangled) const {
          mangled.find("B5cxx11") != std::string_view::npos;  // libstdc++ tags classes too: std::ios_base::failure
 }
 
+std::size_t first_constraint(std::string_view mangled) {
+  return is_mangled(mangled) ? std::min(mangled.find("Tn"), mangled.find("Tk")) : std::string_view::npos;
+}
+
+namespace {
+
+constexpr std::size_t kLongestConstraint = 2000;  // letters of its type or concept
+constexpr int kMostSteps = 100'000;               // a constraint may end at any letter
+
+/// Of a substitution or a template parameter, "S_", "S1_", "T_", "T0_": how long it is; 0: there is none.
+std::size_t back_reference(std::string_view text) {
+  if (!text.starts_with('S') && !text.starts_with('T')) return 0;
+  std::size_t end = 1;
+  while (end < text.size() && end < 5 && (is_ascii_digit(text[end]) || (text[end] >= 'A' && text[end] <= 'Z'))) ++end;
+  return end < text.size() && text[end] == '_' ? end + 1 : 0;
+}
+
+/// Does `plain` follow where the constraints of `constrained` are left out?
+bool is_without_constraints(std::string_view constrained, std::string_view plain, int& steps) {
+  while (!constrained.empty() && !plain.empty() && --steps > 0) {
+    if (constrained.starts_with("Tn") || constrained.starts_with("Tk")) {
+      for (std::size_t skip = 3; skip < std::min(constrained.size(), kLongestConstraint); ++skip)
+        if (is_without_constraints(constrained.substr(skip), plain, steps)) return true;
+      return false;
+    }
+    // The constraint may have a parameter in it, which a substitution stands for behind it.
+    const std::size_t one = constrained.front() == 'S' ? back_reference(constrained) : 0;
+    const std::size_t other = one == 0 ? 0 : back_reference(plain);
+    if (other == 0 && constrained.front() != plain.front()) return false;
+    constrained.remove_prefix(other == 0 ? 1 : one);
+    plain.remove_prefix(std::max<std::size_t>(other, 1));
+  }
+  return constrained.empty() && plain.empty();
+}
+
+}  // namespace
+
+bool differ_in_constraints(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  const std::size_t first = first_constraint(a);
+  if (first == std::string_view::npos || a.substr(0, first) != b.substr(0, first)) return false;
+  int steps = kMostSteps;
+  return first_constraint(b) == std::string_view::npos &&
+         is_without_constraints(a.substr(first), b.substr(first), steps);
+}
+
 Kinship Spelling::kin_to(std::string_view other) const {
   const std::string bare = without_version(other);
+  if (differ_in_constraints(name_, bare)) return Kinship::OtherMangling;
   if (is_mangled(name_) && !is_mangled(bare)) return function_ == bare ? Kinship::MangledThere : Kinship::None;
   const std::string plain = without_abi(demangle(bare));
   if (plain == bare) return Kinship::None;  // not mangled after all

@@ -101,7 +101,16 @@ enum class Kinship {
   MangledHere,      ///< the definition is C++, the reference C: extern "C" is missing where it is defined
   MangledThere,     ///< the definition is C, the reference C++: extern "C" is missing where it is declared
   OtherParameters,  ///< the same function name with other parameters or template arguments
+  OtherMangling,    ///< the same template, whose constraints only one compiler writes into the name
 };
+
+/// Where the first constraint of a template parameter may begin in a mangled name: "Tn", "Tk" before an argument (Itanium
+/// C++ ABI, <template-param-decl>); npos: it has none. clang writes them since version 18.
+std::size_t first_constraint(std::string_view mangled);
+
+/// Are the two mangled names one but for the constraints, of which one has some and the other none? What these add to
+/// the table of substitutions renumbers those behind them.
+bool differ_in_constraints(std::string_view a, std::string_view b);
 
 /// What is asked about a name again and again.
 class Spelling {
@@ -113,6 +122,7 @@ class Spelling {
   /// The same for a linker's name that has the identifier: it must also have the scope around it, where that is plain.
   bool may_be_of_scope(std::string_view mangled) const;
   Kinship kin_to(std::string_view other) const;
+  const std::string& name() const { return name_; }
 
   /// The function's own name; empty when it has none.
   const std::string& identifier() const { return identifier_; }
@@ -164,7 +174,10 @@ class KinIndex {
  public:
   /// `names` outlive it.
   explicit KinIndex(const std::vector<Spelling>& names) : names_(names) {
-    for (std::size_t i = 0; i < names.size(); ++i) by_identifier_[names[i].identifier()].push_back(i);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      by_identifier_[names[i].identifier()].push_back(i);
+      if (first_constraint(names[i].name()) != std::string_view::npos) constrained_.push_back(i);
+    }
     for (const auto& [identifier, which] : by_identifier_) {
       longest_ = std::max(longest_, identifier.size());
       filter_.add(identifier);
@@ -190,6 +203,12 @@ class KinIndex {
     each(other, [&](std::size_t i) {
       if (!mangled || names_[i].may_be_of_scope(other)) visit(i);
     });
+    if (!mangled) return;
+    for (const std::size_t i : constrained_)
+      if (differ_in_constraints(names_[i].name(), other)) visit(i);
+    if (first_constraint(other) == std::string_view::npos) return;
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (differ_in_constraints(other, names_[i].name())) visit(i);
   }
 
  private:
@@ -218,6 +237,7 @@ class KinIndex {
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_identifier_;
   IdentifierFilter filter_;
   std::size_t longest_ = 0;
+  std::vector<std::size_t> constrained_;  ///< names that no demangler here reads
 };
 
 }  // namespace elfaudit

@@ -500,6 +500,22 @@ def test_names_of_torch_without_its_libraries(lab):
     assert "-lc10" in " ".join(finding["notes"])
 
 
+SPELLED = [  # what the library has, what the module calls, the cause
+    ("namespace c10 { void check(char, bool) {} }", "c10::check()", "libc10.so, which is loaded, defines c10::check(char, bool)"),
+    ("#include <string>\nvoid wax(std::string) {}", 'wax("")', "libc10.so defines wax(std::string) for the other std::string ABI"),
+]
+
+
+@pytest.mark.parametrize("source, call, cause", SPELLED)
+def test_the_loaded_library_has_it_spelled_otherwise(lab, source, call, cause):
+    lab.write("t.cpp", source)
+    lab.sh("g++ -D_GLIBCXX_USE_CXX11_ABI=0 -shared -fPIC -Wl,-soname,libc10.so t.cpp -o libc10.so")
+    extension(lab, "_c.so", f"#include <string>\nnamespace c10 {{ void check(); }} void wax(std::string); void *use() {{ {call}; return 0; }}",
+              "-L. -lc10 -Wl,-rpath,'$ORIGIN'")
+    finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
+    assert finding["cause"]["text"] == cause and not finding["notes"] and len(finding["fixes"]) == 1, finding
+
+
 def test_libraries_of_the_driver_are_one_note(lab):
     for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
         library(lab, f"driver/{name}", "int cuInit(int f) { return f; } int nvmlInit_v2(void) { return 0; }")
@@ -731,6 +747,12 @@ def test_a_file_with_its_own_libstdcxx_inside(lab):
     lab.sh("g++ -shared -fPIC -static-libstdc++ -Wl,--version-script=b.map b.cpp -o libb.so")
     lab.sh("g++ -shared -fPIC a.cpp -L. -lb -Wl,-rpath,'$ORIGIN' -o liba.so")
     assert findings(lab, "liba.so", rule="split-state") == []
+    assert "keeps " in only(lab, "liba.so", rule="runtime-duplicated", severity="warning")["sites"][0]["notes"][0]
+    lab.sh("g++ -shared -fPIC -static-libstdc++ b.cpp -o libb.so")
+    assert "exports " in only(lab, "liba.so", rule="runtime-duplicated", severity="warning")["sites"][0]["notes"][0]
+    lab.sh("g++ -shared -fPIC -static-libstdc++ -Wl,--version-script=b.map b.cpp -o libb.so")
+    lab.sh("echo '#include <iostream>\nextern \"C\" int b(); int main() { std::cerr << b(); }' >m.cpp; g++ m.cpp -no-pie -fno-pic -L. -lb -Wl,-rpath,'$ORIGIN' -o m")
+    assert findings(lab, "m", rule="split-state") == []  # the program has a copy of libstdc++'s std::cerr
 
 
 # --root

@@ -97,7 +97,7 @@ def test_shared_object_dropped_by_as_needed(shop):
 
 def test_static_in_another_file(shop):
     shop.cc("other.o", "static int wares() { return 1; } int (*user)() = wares;", "gcc")
-    assert "other.o has one that is static" in notes(shop, "main.o", "other.o")["wares"]
+    assert "other.o has it as a local symbol (static, assembly without .globl, or objcopy)" in notes(shop, "main.o", "other.o")["wares"]
 
 
 def test_label_of_assembly(shop):
@@ -106,13 +106,76 @@ def test_label_of_assembly(shop):
     assert found["cause"]["text"] == "other.o has it as a label of assembly that is not global" and "write .globl wares" in found["fixes"][0]["text"], found
 
 
-def test_local_name_of_a_template(shop):
+def test_symbol_made_local(shop):
+    """Of C nothing shows whether the source says `static`; in C++ `static` changes the name."""
+    shop.cc("k.o", "template <typename T> void mult(T) {} template void mult<float>(float); extern \"C\" int wares() { return 1; }")
+    shop.cc("m.o", "template <typename T> void mult(T); extern \"C\" int wares(); int main() { mult<float>(1); return wares(); }")
+    shop.sh("objcopy --localize-symbol=_Z4multIfEvT_ --localize-symbol=wares k.o && rm wares.o main.o")
+    found = undefined(shop, "g++ m.o k.o")
+    assert found["_Z4multIfEvT_"]["cause"]["text"] == "k.o has it as a local symbol"
+    assert found["wares"]["cause"]["text"] == "k.o has it as a local symbol (static, assembly without .globl, or objcopy)"
+
+
+@pytest.mark.parametrize("file", ["k.o", "libk.a"])
+def test_local_name_of_a_kernel(lab, file):
     """nvcc 13 gives the host functions of __global__ templates internal linkage, under the name that others refer to."""
-    shop.cc("m.o", "template <typename T> void mult(T); int main() { mult<float>(1); }")
-    shop.cc("k.o", "template <typename T> void mult(T) {} template void mult<float>(float);")
-    shop.sh("objcopy --localize-symbol=_Z4multIfEvT_ k.o")
-    found = undefined(shop, "g++ m.o k.o")["_Z4multIfEvT_"]
-    assert "nvcc 13" in found["cause"]["text"] and "-static-global-template-stub=false" in found["fixes"][0]["text"], found
+    lab.cc("m.o", "template <typename T> void mult(T); int main() { mult<float>(1); }")
+    lab.cc("k.o", 'extern "C" void __cudaRegisterFunction(); template <typename T> void mult(T) { __cudaRegisterFunction(); }'
+                  " template void mult<float>(float);")
+    lab.sh("objcopy --localize-symbol=_Z4multIfEvT_ k.o && ar rc libk.a k.o")
+    found = undefined(lab, f"g++ m.o {file}")["_Z4multIfEvT_"]
+    assert "nvcc keeps the host function" in found["cause"]["text"] and "-static-global-template-stub=false" in found["fixes"][0]["text"], found
+
+
+# What one compiler calls a template, and what another does; then names that are not of one template.
+CONSTRAINED = [
+    ("_ZN3ArbC1IiTnNSt9enable_ifIXsr3stdE13is_integral_vIT_EEiE4typeELi0EEES2_", "_ZN3ArbC1IiLi0EEET_", True),
+    ("_Z3getIiET_S0_", "_Z3getITk9ValueLikeiET_S0_", True),
+    ("_Z3getITk9ValueLikeiET_S0_", "_Z3getIlET_S0_", False),
+    ("_Z3getITk9ValueLikeiET_S0_", "_Z4gateIiET_S0_", False),
+]
+
+
+@pytest.mark.parametrize("missing, defined, same", CONSTRAINED)
+def test_constraints_in_names(lab, missing, defined, same):
+    lab.cc("m.o", f'int f(void) __asm__("{missing}"); int main(void) {{ return f(); }}', "gcc")
+    lab.cc("d.o", f'int f(void) __asm__("{defined}"); int f(void) {{ return 1; }}', "gcc")
+    found = undefined(lab, "gcc m.o d.o")[missing]
+    assert (found["cause"]["kind"] == "other-mangling") == same, found
+    assert not same or ("-fclang-abi-compat=17" in found["fixes"][0]["text"] and "d.o" in found["cause"]["text"]), found
+
+
+SECTION = "int entry __attribute__((used, section(\"reg\"))) = 1;"
+BOUNDS = [  # what has the section, what is linked, the cause
+    (SECTION, "m.o a.o -Wl,--gc-sections,-z,start-stop-gc", "a.o has the section reg, and the link leaves it out (--gc-sections)"),
+    (SECTION, "m.o liba.a", "liba.a(a.o) has the section reg, and nothing that is linked needs a symbol of that member"),
+    ("", "m.o a.o", "the linker defines it where the link has a section reg, and no input has one"),
+]
+
+
+@pytest.mark.parametrize("source, words, cause", BOUNDS)
+def test_bounds_of_a_section(lab, source, words, cause):
+    lab.cc("m.o", "extern int __start_reg[], __stop_reg[]; int main(void) { return __stop_reg - __start_reg; }", "gcc")
+    lab.ar("liba.a", lab.cc("a.o", source, "gcc -fdata-sections"))
+    result = lab.audit("check", "--format", "json", "--", "gcc", *words.split(), "-o", "out").json()
+    [found] = result["findings"]
+    assert found["cause"]["text"] == cause and [also["symbol"] for also in found["also"]] == ["__stop_reg"], found
+
+
+def test_libraries_that_are_no_answer(lab):
+    """For another machine; a library that was device-linked with the object that is missing."""
+    lab.cc("m.o", "int far(void), __fatbinwrap_1(void); int main(void) { return far() + __fatbinwrap_1(); }", "gcc")
+    lab.cc("far.o", "int far(void) { return 1; }", "gcc")
+    code = bytearray((lab.path / "far.o").read_bytes())
+    code[18] = 183  # e_machine: aarch64
+    (lab.path / "far.o").write_bytes(code)
+    lab.sh("mkdir d; ar rc d/libfar.a far.o")
+    lab.cc("core.o", "int __fatbinwrap_1(void) { return 1; }", "gcc -fPIC")
+    lab.ar("libcore.a", "core.o")
+    lab.sh("gcc -shared core.o -o libcore.so && rm far.o far.c")
+    found = undefined(lab, "gcc m.o -Ld")
+    assert found["far"]["cause"]["kind"] == "no-provider", found
+    assert [fix["text"] for fix in found["__fatbinwrap_1"]["fixes"]] == ["add core.o after m.o"], found
 
 
 def test_archive_and_shared_object_of_one_name(lab):
@@ -121,7 +184,7 @@ def test_archive_and_shared_object_of_one_name(lab):
     lab.cc("b.o", "int vend_new(void) { return 1; }", "gcc")
     lab.cc("s.o", "int vend_new(void) { return 1; } int vend_ctrl(void) { return 2; }", "gcc -fPIC")
     lab.sh("mkdir v1 v2; ar rc v1/libvend.a b.o; gcc -shared s.o -o v2/libvend.so; rm s.o b.o")
-    assert undefined(lab, "gcc m.o -Lv1 -Lv2 -lvend")["vend_ctrl"]["fixes"][0]["text"] == "link v2/libvend.so in place of v1/libvend.a"
+    assert undefined(lab, "gcc m.o -Lv1 -Lv2 -lvend")["vend_ctrl"]["fixes"][0]["text"] == "link v2/libvend.so in place of v1/libvend.a: put -Lv2 first"
     lab.sh("gcc m.o v2/libvend.so -o out")
 
 
@@ -389,7 +452,7 @@ def test_a_library_that_another_of_its_name_hides(lab):
     lab.write("two.c", "int old(void) { return 1; }\nint fresh(void) { return 1; }\n")
     lab.sh("gcc -c use.c; mkdir a b; gcc -shared -fPIC one.c -o a/libpack.so; gcc -shared -fPIC two.c -o b/libpack.so")
     finding = undefined(lab, "gcc use.o -La -Lb -lpack")["fresh"]
-    assert finding["cause"]["kind"] == "library-of-another-version" and finding["fixes"][0]["text"] == "link b/libpack.so in place of a/libpack.so", finding
+    assert finding["cause"]["kind"] == "library-of-another-version" and finding["fixes"][0]["text"] == "link b/libpack.so in place of a/libpack.so: put -Lb first", finding
 
 
 def test_a_system_library_of_another_is_named_by_its_option(lab):
@@ -433,5 +496,5 @@ def test_a_library_of_another_version_beside_the_linked_one(lab):
         lab.sh(f"mkdir {version}/lib; gcc -shared -fPIC {version}/p.c -o {version}/lib/libp.so")
     lab.sh("gcc -c use.c")
     finding = undefined(lab, "gcc use.o -Lp-3.5/lib -lp")["fresh"]
-    assert finding["fixes"][0]["text"] == "link p-3.8/lib/libp.so in place of p-3.5/lib/libp.so", finding
+    assert finding["fixes"][0]["text"] == "link p-3.8/lib/libp.so in place of p-3.5/lib/libp.so: put -Lp-3.8/lib first", finding
     lab.sh("gcc use.o p-3.8/lib/libp.so -o out")

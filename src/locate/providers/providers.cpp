@@ -6,25 +6,23 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "elf/archive.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
 #include "scan/spelling.hpp"
 #include "support/file.hpp"
-#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -43,23 +41,6 @@ std::string as_option(const std::string& path) {
   // glibc's libm.a is a script that names libm-2.36.a.
   if (bare.starts_with("m-2.")) return "-lm";
   return "-l" + bare;
-}
-
-/// The files of a directory whose names are wanted, by name. Empty: the working directory.
-template <class Wanted>
-std::vector<std::string> files_in(const std::string& dir, const Wanted& wanted) {
-  constexpr std::size_t kMostFiles = 1000;
-  std::vector<std::string> found;
-  note_use(dir.empty() ? "." : dir);
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(dir.empty() ? "." : dir, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (wanted(name) && entry->is_regular_file(error)) found.push_back(dir.empty() ? name : entry->path().string());
-    if (found.size() == kMostFiles) break;
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 class SupplierSearch {
@@ -84,7 +65,9 @@ class SupplierSearch {
   void run() {
     for (std::size_t i = 0; i < missing_.size(); ++i) name_by_option(i);
     look_on_the_line();
+    look_for_sections();
     look_among_locals();
+    look_among_kernels();
     look_beside_libraries();
     look_in_folders();
     look_in_other_versions();
@@ -333,7 +316,53 @@ class SupplierSearch {
                 object.origin.path, "put the declaration of " + shown + " into extern \"C\" { } for C++"});
       case Kinship::OtherParameters:
         return offer(i, {"other-parameters", who + " defines " + shown, {}, call_as(i, who, shown)});
+      case Kinship::OtherMangling:
+        return offer(i, {"other-mangling",
+                         who + " defines the same template as " + std::string(object.name(symbol)) +
+                             ": only one of the two compilers writes its constraints into the name, as clang does "
+                             "since version 18",
+                         {},
+                         "compile both with one compiler, or by clang with -fclang-abi-compat=17"});
     }
+  }
+
+  /// The linker itself defines __start_X and __stop_X where the output has a section X.
+  void look_for_sections() {
+    for (std::size_t i = 0; i < missing_.size(); ++i) {
+      std::string_view section = bases_[i];
+      if (take_prefix(section, "__start_") || take_prefix(section, "__stop_"))
+        look_for_section(i, std::string(section));
+    }
+  }
+
+  void look_for_section(std::size_t i, const std::string& section) {
+    const auto say = [&](const char* kind, const std::string& text, const std::string& fix) {
+      offer(i, {kind, text, section, fix});
+    };
+    std::size_t read = 0;
+    bool is_all_read = true;
+    for (std::uint32_t in = 0; in < inputs_.size(); ++in)
+      for (std::uint32_t o = 0; o < inputs_[in].objects.size() && !is_of_system(inputs_[in].path); ++o) {
+        const ObjectFacts& one = object({in, o});
+        if (one.kind != ObjectKind::Relocatable || one.nested) continue;
+        try {
+          is_all_read = is_all_read && !one.origin.bytecode && ++read <= kMostLookedInto;
+          if (!is_all_read || !has_section(one.origin, section)) continue;
+        } catch (const InputError&) {  // reported where it is read
+          is_all_read = false;
+          continue;
+        }
+        const std::string has = one.origin.display() + " has the section " + section;
+        if (resolution_.linked[in][o])
+          return say("section-removed",
+                     has + ", and the link leaves it out" + (job_.gc_sections ? " (--gc-sections)" : ""),
+                     "keep it: __attribute__((used, retain)) on what is in " + section + ", or -Wl,-z,nostart-stop-gc");
+        return say("section-not-extracted", has + ", and nothing that is linked needs a symbol of that member",
+                   "link all of " + inputs_[in].path + " (-Wl,--whole-archive)");
+      }
+    if (is_all_read)
+      say("no-section", "the linker defines it where the link has a section " + section + ", and no input has one",
+          "link the object that has the section " + section);
   }
 
   /// What is static, or hidden in a shared object that was not stripped.
@@ -358,17 +387,34 @@ class SupplierSearch {
     for (std::size_t n = 0; n < objects.size(); ++n) offer_locals(object(objects[n]), kept[n]);
   }
 
+  static bool registers_kernels(const ObjectFacts& object) {
+    return std::any_of(object.symbols.begin(), object.symbols.end(),
+                       [&](const Symbol& symbol) { return object.name(symbol) == "__cudaRegisterFunction"; });
+  }
+
+  /// nvcc keeps the host function of a __global__ template to its object, so that no reference extracts the member.
+  void look_among_kernels() {
+    std::set<std::string_view> names = still_missing();
+    std::erase_if(names, [](std::string_view name) { return !is_mangled(name) || !is_instance(demangle(name)); });
+    std::size_t read = 0;
+    for (std::uint32_t i = 0; i < inputs_.size() && !names.empty(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size() && !is_of_system(inputs_[i].path); ++o)
+        if (!resolution_.linked[i][o] && inputs_[i].kind == InputKind::Archive && ++read <= kMostLookedInto) {
+          try {
+            const ObjectFacts& member = object({i, o});
+            const std::vector<LocalName> kept = names_kept_local(member.origin, names);
+            if (!kept.empty() && member.unopened) open_({{i, o}});
+            if (registers_kernels(member)) offer_locals(member, kept);
+          } catch (const InputError&) {  // reported where it is read
+          }
+        }
+  }
+
   /// The tool has to read the code that the archive holds.
   static std::string index_fix(const ObjectFacts& object, const std::string& path) {
     if (object.lto.compiler == LtoCompiler::Llvm)
       return "make " + path + " with llvm-ar, and link by clang -flto: it holds LLVM bitcode";
     return (object.origin.bytecode ? "run gcc-ranlib on " : "run ranlib on ") + path;
-  }
-
-  static std::string static_fix(std::string_view name, const std::string& who) {
-    const bool is_variable = is_mangled(name) && demangle(name).find('(') == std::string::npos;
-    return "take `static` (or the unnamed namespace) from the definition in " + who +
-           (is_variable ? "; of a C++ const write `extern` there" : "");
   }
 
   /// Itanium C++ ABI 5.1.3: "_ZL4name" of `static name`; and of an unnamed namespace's "_ZN12_GLOBAL__N_14nameE".
@@ -393,25 +439,31 @@ class SupplierSearch {
     for (const LocalName& local : names)
       for (const std::size_t i : locals_.find(local.name)->second)
         offer(i, object.kind != ObjectKind::Relocatable ? not_exported(who + " has it, but does not export it", who)
-                                                        : kept_to_itself(local, bases_[i], who));
+                                                        : kept_to_itself(local, bases_[i], object));
   }
 
-  /// A local symbol. What a compiler makes of `static` in C++ has another name than `missing`.
-  static Supplier kept_to_itself(const LocalName& local, const std::string& missing, const std::string& who) {
+  /// A local symbol. What a compiler makes of `static` in C++ has another name than `missing`; in C it has the name
+  /// that assembly and objcopy give, too.
+  static Supplier kept_to_itself(const LocalName& local, const std::string& missing, const ObjectFacts& object) {
+    const std::string who = object.origin.display();
+    const auto say = [&](const std::string& what, const std::string& fix) {
+      return Supplier{"static-elsewhere", who + " has " + what, {}, fix};
+    };
+    const bool is_variable = is_mangled(local.name) && demangle(local.name).find('(') == std::string::npos;
     if (local.is_label)
-      return {"static-elsewhere",
-              who + " has it as a label of assembly that is not global",
-              {},
-              "write .globl " + missing + " in the assembly of " + who};
-    if (is_mangled(local.name) && local.name == missing)
-      return {
-          "static-elsewhere",
-          who + " has it as a local symbol: nvcc 13 keeps the host function of a __global__ template so, objcopy any",
-          {},
-          "of a kernel, compile both with -rdc=true or -static-global-template-stub=false, or launch it where it is "
-          "defined; else leave it global in " +
-              who};
-    return {"static-elsewhere", who + " has one that is static", {}, static_fix(local.name, who)};
+      return say("it as a label of assembly that is not global",
+                 "write .globl " + missing + " in the assembly of " + who);
+    if (local.name != missing)
+      return say("one that is static", "take `static` (or the unnamed namespace) from the definition in " + who +
+                                           (is_variable ? "; of a C++ const write `extern` there" : ""));
+    if (is_mangled(local.name) && registers_kernels(object))
+      return say(
+          "it as a local symbol: nvcc keeps the host function of a __global__ template to its file since CUDA 13",
+          "compile both with -rdc=true or -static-global-template-stub=false, or launch it where it is defined");
+    if (is_mangled(local.name))
+      return say("it as a local symbol", "leave it global in " + who + " (objcopy, ld -r make it local)");
+    return say("it as a local symbol (static, assembly without .globl, or objcopy)",
+               "take `static` from the definition in " + who + ", or in assembly write .globl " + missing);
   }
 
   /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line
@@ -454,12 +506,29 @@ class SupplierSearch {
     return sorted;
   }
 
+  /// A sanitizer's library has the names of what it watches; the parts of another libc than the one that is linked do
+  /// not go with it; and a library for another machine can't be linked.
+  bool is_no_answer(const std::string& library, const std::map<std::string, const std::string*>& on_line) const {
+    const std::string option = as_option(library);
+    if (is_among(option, {"-lasan", "-lhwasan", "-llsan", "-lmsan", "-ltsan", "-lubsan"})) return true;
+    const Machine of_library = probe_file(library).machine;
+    if (of_library.known() && machine() != 0 && of_library.number != machine()) return true;
+    const std::vector<std::string>& own = job_.builtin_dirs;
+    const auto is_own = [&](const std::string& path) {
+      return std::find(own.begin(), own.end(), path.substr(0, path.rfind('/'))) != own.end();
+    };
+    const auto libc = on_line.find("-lc");
+    return is_among(option, {"-lc", "-lm", "-lpthread", "-ldl", "-lrt", "-lutil", "-lcrypt", "-lresolv"}) &&
+           libc != on_line.end() && is_own(library) && !is_own(*libc->second);
+  }
+
   void look_in_folders() {
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
     std::map<std::string, const std::string*> on_line;  // "-lz" of libz.so and libz.a
     for (const LinkInput& input : job_.inputs) on_line.emplace(as_option(input.path), &input.path);
-    const auto libraries = libraries_with(folders_of_the_line(), names);
+    Definers libraries = libraries_with(folders_of_the_line(), names);
+    std::erase_if(libraries, [&](const auto& library) { return is_no_answer(library.first, on_line); });
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
     for (const auto* library : by_share(libraries)) {
       if (const auto namesake = on_line.find(as_option(library->first)); namesake != on_line.end()) {
@@ -477,39 +546,31 @@ class SupplierSearch {
 
   /// Of two libraries of one name, in two folders of the search path, the first is taken.
   void offer_namesake(const std::string& path, const std::set<std::string_view>& defined, const std::string& linked) {
+    const auto input =
+        std::find_if(job_.inputs.begin(), job_.inputs.end(), [&](const LinkInput& one) { return one.path == linked; });
+    const bool is_searched = input != job_.inputs.end() && input->spelled.starts_with("-l");
+    const std::string which = is_searched ? "which " + input->spelled + " finds first," : "which is linked,";
+    std::string fix = "link " + path + " in place of " + linked;
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    if (is_searched && !linked.starts_with(folder)) fix += ": put -L" + folder.substr(0, folder.size() - 1) + " first";
     for (std::size_t i = 0; i < missing_.size(); ++i)
       if (defined.contains(missing_[i]->symbol))
-        offer(i, {"library-of-another-version", path + " defines it, and " + linked + ", which is linked, lacks it",
-                  linked, "link " + path + " in place of " + linked});
+        offer(i, {"library-of-another-version", path + " defines it, and " + linked + ", " + which + " lacks it",
+                  linked, fix});
   }
 
   /// "foo-3.8/lib/libfoo.so" where the line has "foo-3.5/lib/libfoo.so".
   void look_in_other_versions() {
-    namespace fs = std::filesystem;
-    constexpr std::size_t kMostFolders = 200;  // beside one library's
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
     std::map<std::string, std::string> linked;  // by the other version
-    for (const InputFacts& input : inputs_) {
-      const fs::path file(input.path);
-      const bool is_library = input.kind == InputKind::SharedObject || input.kind == InputKind::Archive;
-      if (!is_library || is_of_system(input.path) || !file.has_parent_path()) continue;
-      const fs::path folder = file.parent_path();
-      const bool in_lib = folder.filename() == "lib" || folder.filename() == "lib64";
-      const fs::path version = in_lib ? folder.parent_path() : folder;
-      const fs::path tail = in_lib ? folder.filename() / file.filename() : file.filename();
-      std::error_code error;
-      std::size_t seen = 0;
-      for (fs::directory_iterator at(version.parent_path().empty() ? "." : version.parent_path(), error), end;
-           !error && at != end && ++seen < kMostFolders; at.increment(error)) {
-        const fs::path other = version.parent_path() / at->path().filename() / tail;
-        std::error_code unknown;
-        if (fs::is_regular_file(other, unknown) && !fs::equivalent(other, file, unknown))
-          linked.emplace(other.string(), input.path);
-      }
-    }
     std::vector<std::string> others;
-    for (const auto& [other, path] : linked) others.push_back(other);
+    for (const InputFacts& input : inputs_) {
+      const bool is_library = input.kind == InputKind::SharedObject || input.kind == InputKind::Archive;
+      if (!is_library || is_of_system(input.path)) continue;
+      for (std::string& other : in_folders_of_other_versions(input.path))
+        if (linked.emplace(other, input.path).second) others.push_back(std::move(other));
+    }
     for (const auto& [other, defined] : libraries_among(others, names)) offer_namesake(other, defined, linked[other]);
   }
 
@@ -620,6 +681,8 @@ class SupplierSearch {
   }
 
   void offer_file(const std::string& path, std::string_view name, const char* kind) {
+    // Libraries that have the wrapper of an object's device code were device-linked with it themselves.
+    if (name.starts_with("__fatbinwrap_") && !path.ends_with(".o")) return;
     for (const std::size_t i : by_base_[std::string(name)])
       offer_in_place_of_guesses(i, {kind, path + " defines it and is not on the line", path, "add " + path});
   }
@@ -801,7 +864,7 @@ class DeviceSupplierSearch {
       if (known == by_name_.end() && names_.size() == kMostMissing) continue;
       if (known == by_name_.end()) {
         by_name_.emplace(name.symbol, names_.size());
-        names_.push_back({Spelling(name.symbol), {}, {}, {}});
+        names_.push_back({Spelling(name.symbol), {}, {}, {}, {}});
       }
       names_[by_name_.find(name.symbol)->second].missing.push_back(&name);
       archs_.insert(name.arch);
@@ -817,6 +880,23 @@ class DeviceSupplierSearch {
       }
   }
 
+  /// Objects of the line that a device link drops, since they have no code for its architecture.
+  void look_into_skipped(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
+    std::set<ObjectId> skipped;
+    for (const DeviceTarget& target : targets) skipped.insert(target.skipped.begin(), target.skipped.end());
+    for (const ObjectId id : skipped) {
+      ObjectFacts object = inputs[id.input].objects[id.object];
+      for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
+        const DeviceSymbols* symbols = decoded(object, i);
+        for (std::size_t s = 0; symbols != nullptr && s < symbols->symbols.size(); ++s)
+          if (const auto found = by_name_.find(symbols->name(symbols->symbols[s]));
+              found != by_name_.end() && symbols->symbols[s].defined)
+            remark(names_[found->second].elsewhere,
+                   fmt::format("{} defines it for {}", object.origin.display(), object.device.images[i].target()));
+      }
+    }
+  }
+
   void look_into(const std::string& path) {
     try {
       if (!holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
@@ -830,7 +910,10 @@ class DeviceSupplierSearch {
   DeviceRelatives finish() {
     DeviceRelatives kin;
     for (Name& name : names_) {
-      for (DeviceUnresolved* missing : name.missing) missing->suppliers = name.definers;
+      for (DeviceUnresolved* missing : name.missing) {
+        missing->suppliers = name.definers;
+        missing->elsewhere = name.elsewhere;
+      }
       if (!name.kin.empty()) kin.emplace(name.missing.front()->symbol, std::move(name.kin));
     }
     return kin;
@@ -841,6 +924,7 @@ class DeviceSupplierSearch {
     Spelling spelling;
     std::vector<DeviceUnresolved*> missing;  ///< one for each architecture
     std::vector<std::string> definers;
+    std::vector<std::string> elsewhere;
     std::vector<std::string> kin;
   };
 
@@ -855,22 +939,28 @@ class DeviceSupplierSearch {
     return kNone;
   }
 
-  void look_into(ObjectFacts& object, const std::string& path) {
-    const std::uint32_t image = image_of(object);
-    if (image == kNone || object.device.images[image].real_size > kMostDecoded - read_) return;
+  /// Null: it can't be read, or enough was read.
+  const DeviceSymbols* decoded(ObjectFacts& object, std::uint32_t image) {
+    if (object.device.images[image].real_size > kMostDecoded - read_) return nullptr;
     read_ += object.device.images[image].real_size;
     try {
       decode_image(object, image);
     } catch (const InputError&) {
-      return;
     }
-    const DeviceSymbols& symbols = object.device.decoded.at(image);
-    for (const DeviceSymbol& symbol : symbols.symbols) {
+    const auto found = object.device.decoded.find(image);
+    return found == object.device.decoded.end() ? nullptr : &found->second;
+  }
+
+  void look_into(ObjectFacts& object, const std::string& path) {
+    const std::uint32_t image = image_of(object);
+    const DeviceSymbols* symbols = image == kNone ? nullptr : decoded(object, image);
+    if (symbols == nullptr) return;
+    for (const DeviceSymbol& symbol : symbols->symbols) {
       if (!symbol.defined) continue;
-      if (const auto found = by_name_.find(symbols.name(symbol)); found != by_name_.end())
+      if (const auto found = by_name_.find(symbols->name(symbol)); found != by_name_.end())
         remark(names_[found->second].definers, path);
     }
-    look_for_kin(symbols, path + ", which is not on the device link's line,");
+    look_for_kin(*symbols, path + ", which is not on the device link's line,");
   }
 
   void look_for_kin(const DeviceSymbols& symbols, const std::string& who) {
@@ -897,6 +987,7 @@ DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<Inpu
   if (device.unresolved.empty()) return {};
   DeviceSupplierSearch search(choose, device.unresolved);
   search.look_on_the_line(inputs, device.targets);
+  search.look_into_skipped(inputs, device.targets);
   std::set<std::string_view> on_line;
   for (const LinkInput& input : job.inputs) on_line.insert(base_name(input.path));
   for (const std::string& dir : job.library_dirs)

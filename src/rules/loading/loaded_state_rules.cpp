@@ -15,12 +15,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
+#include "scan/spelling.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -78,6 +80,7 @@ class SplitStates {
     for (const Image& image : evidence_.images) {
       if (image.loaded.size() < 2) continue;
       exported_.clear();
+      of_runtime_.clear();
       for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
         if (image.loaded[i] != nullptr) collect(image, i);
       for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
@@ -91,9 +94,14 @@ class SplitStates {
  private:
   void collect(const Image& image, std::uint32_t library) {
     const ObjectFacts& object = *image.loaded[library];
-    if (is_runtime_library(object)) return;
-    for (const Symbol& symbol : object.symbols)
-      if (is_shared_variable(object, symbol)) exported_[object.name(symbol)].push_back({library, &symbol});
+    const bool is_runtime = is_runtime_library(object);
+    for (const Symbol& symbol : object.symbols) {
+      if (!is_shared_variable(object, symbol)) continue;
+      if (is_runtime)  // a program may have a copy of it
+        of_runtime_.insert(object.name(symbol));
+      else
+        exported_[object.name(symbol)].push_back({library, &symbol});
+    }
   }
 
   void compare(const Image& image, std::uint32_t owner) {
@@ -116,7 +124,7 @@ class SplitStates {
 
   void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
     const auto found = exported_.find(own.name);
-    if (found == exported_.end() || is_of_the_compiler(own.name)) return;
+    if (found == exported_.end() || is_of_the_compiler(own.name) || of_runtime_.contains(own.name)) return;
     for (const Copy& other : found->second) {
       // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
       // the one of a library.
@@ -163,6 +171,7 @@ class SplitStates {
 
   const Evidence& evidence_;
   std::unordered_map<std::string_view, std::vector<Copy>> exported_;  // of one closure
+  std::unordered_set<std::string_view> of_runtime_;                   // variables of its C and C++ libraries
   std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
 };
 
@@ -443,20 +452,60 @@ class ClosureSymbols {
     finding.sites.push_back(loaded_site(image, asker, Role::Reference));
     if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
     if (!sure) explain_doubt(finding, not_found);
-    if (std::ranges::any_of(names, [](const std::string& n) { return may_define(Host::Torch, n); }))
+    const bool is_spelled_otherwise = note_kin(finding, image, asker, names);
+    const bool has_torch = std::ranges::any_of(
+        image.closure.libraries, [](const LoadedLibrary& library) { return host_of(library.path) == Host::Torch; });
+    if (!has_torch && std::ranges::any_of(names, [](const std::string& n) { return may_define(Host::Torch, n); }))
       finding.notes.push_back(
           "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
           "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
-    finding.fixes.push_back(
-        {std::ranges::any_of(names, is_of_python_2)
-             ? std::string(
-                   "use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*")
-             : fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
-                           one ? "it" : "them"),
-         {},
-         {}});
+    if (!is_spelled_otherwise)
+      finding.fixes.push_back(
+          {std::ranges::any_of(names, is_of_python_2)
+               ? std::string(
+                     "use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*")
+               : fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
+                             one ? "it" : "them"),
+           {},
+           {}});
     Finding& known = errors_[{loaded_name(image, asker), names.front()}];
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
+  }
+
+  /// What is loaded defines one of the names with other parameters, or for the other std::string: the cause.
+  static bool note_kin(Finding& finding, const Image& image, std::uint32_t asker,
+                       const std::vector<std::string>& names) {
+    constexpr std::size_t kMostAsked = 50;
+    std::vector<Spelling> asked;
+    for (const std::string& name : names)
+      if (asked.size() < kMostAsked) asked.emplace_back(name);
+    const KinIndex index(asked);
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr || i == asker || is_runtime_library(*image.loaded[i])) continue;
+      const ObjectFacts& library = *image.loaded[i];
+      for (const Symbol& symbol : library.symbols) {
+        if (!symbol.defined()) continue;
+        const std::string_view present = library.name(symbol);
+        std::optional<Kinship> kinship;
+        index.each_in_scope(present, [&](std::size_t n) {
+          if (const Kinship one = asked[n].kin_to(present); one != Kinship::None) kinship = one;
+        });
+        if (!kinship) continue;
+        const std::string who = short_name(image, i);
+        if (kinship == Kinship::OtherStringAbi)
+          finding.cause = {"other-string-abi",
+                           fmt::format("{} defines {} for the other std::string ABI", who, demangle(present))};
+        else
+          finding.cause = {"other-parameters", fmt::format("{}, which is loaded, defines {}", who, demangle(present))};
+        finding.fixes.push_back(
+            {kinship == Kinship::OtherStringAbi
+                 ? fmt::format("compile both with the same _GLIBCXX_USE_CXX11_ABI: {} has {}", who,
+                               is_new_abi(present) ? "1" : "0")
+                 : fmt::format("build {} against the version of {} that it loads", short_name(image, asker), who)});
+        return true;
+      }
+    }
+    return false;
   }
 
   static void explain_doubt(Finding& finding, const std::vector<std::string>& not_found) {
@@ -708,25 +757,43 @@ class DuplicatedRuntimes {
 
   void static_copies(const Image& image) {
     for (std::uint32_t owner = 0; owner < image.loaded.size(); ++owner) {
-      const std::vector<KeptLocal>* kept = image.loaded[owner] == nullptr ? nullptr : kept_by(*image.loaded[owner]);
-      if (kept == nullptr || kept->size() < kFewestShared || is_of_the_c_library(file_name(image, owner))) continue;
-      for (std::uint32_t library = 1; library < image.loaded.size(); ++library)
-        if (library != owner && image.loaded[library] != nullptr && !is_of_the_c_library(file_name(image, library)))
-          compare(image, owner, *kept, library);
+      if (image.loaded[owner] == nullptr || is_of_the_c_library(file_name(image, owner))) continue;
+      const std::vector<KeptLocal>* kept = kept_by(*image.loaded[owner]);
+      for (std::uint32_t library = 1; library < image.loaded.size(); ++library) {
+        if (library == owner || image.loaded[library] == nullptr || is_of_the_c_library(file_name(image, library)))
+          continue;
+        if (kept != nullptr && kept->size() >= kFewestShared) compare(image, owner, *kept, library);
+        if (is_runtime_library(*image.loaded[library]) && !is_runtime_library(*image.loaded[owner]))
+          compare_exports(image, owner, library);
+      }
     }
   }
 
   void compare(const Image& image, std::uint32_t owner, const std::vector<KeptLocal>& kept, std::uint32_t library) {
     const auto& exported = exports(*image.loaded[library]);
-    const auto shared = static_cast<std::size_t>(
-        std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.contains(local.name); }));
+    add_copy(image, owner, library, exported, "keeps", "for itself",
+             std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.contains(local.name); }));
+  }
+
+  /// -static-libstdc++ without anything that hides it: what is loaded behind the file may bind to its copy.
+  void compare_exports(const Image& image, std::uint32_t owner, std::uint32_t library) {
+    const auto& exported = exports(*image.loaded[library]);
+    const auto& own = exports(*image.loaded[owner]);
+    add_copy(image, owner, library, exported, "exports", "to which others may bind",
+             std::ranges::count_if(own, [&](std::string_view name) { return exported.contains(name); }));
+  }
+
+  void add_copy(const Image& image, std::uint32_t owner, std::uint32_t library,
+                const std::unordered_set<std::string_view>& exported, std::string_view does, std::string_view how,
+                std::ptrdiff_t count) {
+    const auto shared = static_cast<std::size_t>(count);
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
     add(image, owner, library, {owner, library},
         fmt::format("{} contains a copy of {}, which is loaded as well", short_name(image, owner),
                     file_name(image, library)),
         fmt::format("link {} against the shared library, or everything against the archive", short_name(image, owner)));
     found_[{loaded_name(image, owner), loaded_name(image, library)}].finding.sites.front().notes = {
-        fmt::format("keeps {} of its {} functions and variables for itself", shared, exported.size())};
+        fmt::format("{} {} of its {} functions and variables {}", does, shared, exported.size(), how)};
   }
 
   const Evidence& evidence_;
