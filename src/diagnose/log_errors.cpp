@@ -2,11 +2,14 @@
 
 #include "diagnose/log_errors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "input/driver.hpp"
+#include "locate/cause/cause.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -209,6 +212,12 @@ std::string nvlink_message(const Reader& reader, std::size_t& taken) {
 
 std::string_view between(std::string_view text, std::string_view open, std::string_view close) {
   return split_at(split_at(text, open).after, close).before;
+}
+
+/// "12.9" of nvlink's "129".
+std::string toolkit_version(std::string_view number) {
+  if (number.size() < 2) return std::string(number);
+  return fmt::format("{}.{}", number.substr(0, number.size() - 1), number.back());
 }
 
 bool read_nvlink_symbol(LogError& error, std::string_view text) {
@@ -437,6 +446,14 @@ std::size_t read_nvlink(Reader& reader) {
       error.name = split_at(file.after, "'").before;
     } else if (text.starts_with("LTO objects found")) {
       error.kind = LogErrorKind::LtoObjects;
+    } else if (text.find("' newer than toolkit (") != text.npos) {
+      set_input(error.place, between(text, "Input file '", "'"));
+      const std::string_view versions = between(text, "newer than toolkit (", ")");
+      const Advice advice = on_message(Message::NewerToolkit,
+                                       {toolkit_version(split_at(versions, " vs ").before), error.place.display_input(),
+                                        toolkit_version(split_at(versions, " vs ").after)});
+      error.cause = advice.cause;
+      error.fix = advice.fix;
     }
   }
   reader.errors.push_back(std::move(error));

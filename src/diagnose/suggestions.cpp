@@ -576,10 +576,10 @@ void Suggestions::find_second_definition(RootError& open) const {
   };
   if (in_header != error.sites.end() && of_library != error.sites.end() && in_header != of_library) {
     const std::string line = in_header->at.text();
-    error.notes.push_back(
-        fmt::format("{} defines it in {}, and {} has a definition of its own: a macro or an #if at that line decides "
-                    "whether the header declares or defines it",
-                    line, name_of(*in_header), name_of(*of_library)));
+    error.notes.push_back(fmt::format(
+        "{} defines it in {}, and {} has a definition of its own: see whether a macro or an #if at that line "
+        "decides if the header declares or defines it",
+        line, name_of(*in_header), name_of(*of_library)));
     error.fixes.push_back(fmt::format(
         "include {} in the source of {} only where the line is a declaration: see which macro it depends on (it may be "
         "empty in one compiler, as under g++ and not under nvcc), and put #ifdef around the #include",
@@ -592,7 +592,9 @@ void Suggestions::find_second_definition(RootError& open) const {
   }
   if (in_header != error.sites.end()) {
     const std::string line = in_header->at.text();
-    error.notes.push_back(fmt::format("{} is a definition in each source that includes it", line));
+    const bool is_shared = std::ranges::count(error.sites, in_header->at, &LogSite::at) > 1;
+    error.notes.push_back(is_shared ? fmt::format("{} is a definition in each source that includes it", line)
+                                    : fmt::format("{} is a definition, and in a header", line));
     error.fixes.push_back(fmt::format("make it `inline` in {} (a variable: from C++17)", line));
     error.fixes.push_back(fmt::format("declare it `extern` there, and define it in one source file"));
     return;
@@ -646,6 +648,12 @@ void Suggestions::find_definition(RootError& open) const {
   if (advice && advice->of_cxx_runtime && command != nullptr && is_cxx_driver(command->program)) advice.reset();
   if (!advice) {
     advise_on_shape(error);
+    for (const std::string& word : command == nullptr ? std::vector<std::string>() : command->argv)
+      if (word.size() > 1 && word.front() == '@')
+        error.fixes.insert(error.fixes.begin(),
+                           fmt::format("see what {} names: the object or archive that defines it, and an archive "
+                                       "behind what refers to it",
+                                       word.substr(1)));
     return;
   }
   if (advice->of_cxx_runtime && command != nullptr)

@@ -861,6 +861,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
         of_finding.push_back(written->second);
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, inputs, context.project, context.files);
+    if (rule(finding.rule).kind == RuleKind::Mismatch) explain_size(finding, of_finding, context.files);
   }
   explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)

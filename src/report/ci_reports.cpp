@@ -356,7 +356,7 @@ std::string lines_of(const Finding& made) {
   }
   if (finding.sites.size() > kMostNotes)
     out += message(at, "note", fmt::format("and {} more", finding.sites.size() - kMostNotes));
-  for (const Finding& other : finding.also) out += message(focus_of(other).at, "note", "also: " + other.demangled);
+  for (const Finding& other : finding.also) out += message(focus_of(other).at, "note", "also: " + subject_of(other));
   for (const std::string& note : finding.notes) out += message(at, "note", note);
   if (!finding.links.empty()) out += message(at, "note", "link: " + links_text(finding));
   return out;

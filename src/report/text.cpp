@@ -163,13 +163,14 @@ void print_links(std::string& out, const Finding& finding, const Style& style) {
 void print_others(std::string& out, const Finding& finding, const Painter& paint) {
   std::size_t width = 0;
   const auto shown = std::span(finding.also).first(std::min(finding.also.size(), kMostOthers));
-  for (const Finding& other : shown) width = std::max(width, other.demangled.size());
+  for (const Finding& other : shown) width = std::max(width, subject_of(other).size());
   width = std::min(width, kWidestColumn) + 2;
   for (const Finding& other : shown) {
     const Site* site = first_known(other);
-    out += fmt::format("  {:<{}}", "also", kRoleWidth) +
-           (site == nullptr ? other.demangled : padded(other.demangled, width) + paint.place(site->place.at.text())) +
-           "\n";
+    out +=
+        fmt::format("  {:<{}}", "also", kRoleWidth) +
+        (site == nullptr ? subject_of(other) : padded(subject_of(other), width) + paint.place(site->place.at.text())) +
+        "\n";
   }
   if (finding.also.size() > shown.size()) out += fmt::format("  and {} more\n", finding.also.size() - shown.size());
 }
@@ -330,7 +331,7 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
   for (const Finding& finding : audit.findings) {
     ++of[static_cast<int>(finding.severity)];
     symbols += (finding.symbol.empty() ? 0 : 1) + finding.also.size();
-    joined |= !finding.also.empty();
+    joined |= !finding.also.empty() && rule(finding.rule).kind != RuleKind::NotPic;
   }
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");

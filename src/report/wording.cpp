@@ -65,18 +65,24 @@ std::string_view to_word(Compression compression) {
 
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
+std::string subject_of(const Finding& finding) {
+  const bool is_object = rule(finding.rule).kind == RuleKind::NotPic && !finding.sites.empty();
+  return is_object ? finding.sites.front().origin.display() : finding.demangled;
+}
+
 std::string sentence(const Finding& finding) {
   const std::size_t more = finding.also.size();
   if (more == 0) return finding.message;
-  return fmt::format("{}, and {} {} the same cause", finding.message, counted(more, "more symbol"),
-                     more == 1 ? "has" : "have");
+  const bool are_objects = rule(finding.rule).kind == RuleKind::NotPic;
+  return fmt::format("{}, and {} {} the same cause", finding.message,
+                     counted(more, are_objects ? "more object" : "more symbol"), more == 1 ? "has" : "have");
 }
 
 std::string others_text(const Finding& finding) {
   constexpr std::size_t kMostNamed = 10;
   std::string text;
   for (std::size_t i = 0; i < finding.also.size() && i < kMostNamed; ++i)
-    text += "\nalso: " + finding.also[i].demangled;
+    text += "\nalso: " + subject_of(finding.also[i]);
   if (finding.also.size() > kMostNamed) text += fmt::format("\nand {} more", finding.also.size() - kMostNamed);
   return text;
 }

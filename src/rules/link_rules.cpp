@@ -117,6 +117,11 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
     const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
     finding.sites.push_back(make_site(evidence, rejection.first, role));
   }
+  for (const VersionNode& node : evidence.job.versions) {
+    const auto names_it = [&](const SymbolPattern& pattern) { return pattern.text == rejection.symbol; };
+    if (unmatched && node.name == rejection.detail && std::ranges::any_of(node.globals, names_it))
+      finding.sites.push_back(make_file_site({.path = node.where}, "names it"));
+  }
   return finding;
 }
 
@@ -514,6 +519,10 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
     finding.relocations.push_back(
         {relocation.type, relocation.symbol, relocation.section, relocation.offset, relocation.count});
   finding.fixes = fixes_for(evidence, object);
+  const Origin& origin = evidence.object(object.in).origin;
+  const bool is_not_pic = first.problem == RelocationProblem::NotPic || first.problem == RelocationProblem::Text;
+  if (is_not_pic && origin.is_member() && !is_device_link_stub(evidence, object))
+    finding.cause = {"archive-not-pic", origin.path + " holds code that is not position-independent", origin.path};
   return finding;
 }
 

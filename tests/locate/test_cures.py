@@ -117,7 +117,8 @@ def test_the_switch_of_the_one_source_that_is_known(lab):
     lab.sh("g++ -g -c two.cpp && cp two.cpp vend.cpp && g++ -c vend.cpp && rm vend.cpp")
     broken = finding(lab, ["two.o", "vend.o"])
     assert broken["cause"]["kind"] == "implementation-switch" and "TWO_IMPLEMENTATION is defined in two.cpp:1" in broken["cause"]["text"], broken
-    assert broken["fixes"][0]["text"] == "define TWO_IMPLEMENTATION in one source file, not in two.cpp:1"
+    assert "the source of the other, in vend.o, is not known" in broken["cause"]["text"], broken
+    assert "keep one of the two" in broken["fixes"][0]["text"] and broken["fixes"][0]["diff"] is None, broken
 
 
 def test_edits_know_who_only_uses_a_name(lab):
@@ -136,9 +137,73 @@ def test_edits_know_who_only_uses_a_name(lab):
         assert "static" not in lab.audit("check", "--diff", *words).out
 
 
-def test_an_object_is_named_twice(lab):
-    lab.cc("a.o", "int work() { return 1; }")
-    assert finding(lab, ["a.o", "./a.o"])["cause"] == {"kind": "input-twice", "text": "a.o is named twice on the link line"}
+# What is built of a.c and b.c, what is audited, and the cause.
+TWICE = [
+    ("true", "a.o ./a.o", "input-twice", "a.o is named twice on the link line"),
+    ("ar rc a.a a.o; ln -s a.a link.a", "a.a link.a", "input-twice", "a.a and link.a are one file, which is linked twice"),
+    ("ar rc a.a a.o b.o; ln a.a link.a", "a.a link.a", "input-twice", "a.a and link.a are one file, which is linked twice"),
+    ("ar rc a.a a.o b.o", "a.a ./a.a", "input-twice", "a.a is named twice on the link line"),
+    ("ar rcT a.a a.o; ar rcT b.a b.o a.o", "a.a b.a", "copied-member", "a.a and b.a both hold a.o"),
+    ("ar qc a.a a.o a.o", "a.a", "copied-member", "a.a holds a.o twice"),
+    ("cp a.o c.o", "a.o c.o", "copied-object", "a.o and c.o are the same object"),
+    ("ar rc a.a a.o; gcc -O2 -DMORE -c a.c -o a.o; ar rc b.a a.o; rm a.o", "a.a b.a", "member-in-both",
+     "a.a and b.a each have a member a.o; the two differ, and have 2 of 2 and 3 symbols in common"),
+    ("gcc -Dwork=rust_eh_personality -Dplay=one -c a.c; ar rc a.a a.o; gcc -Dwork=rust_eh_personality -Dplay=two -c a.c -o c.o; ar rc b.a c.o", "a.a b.a",
+     "runtime-in-both", "a.a and b.a each contain Rust's standard library"),
+    ("gcc -D'work=__cudaRegisterLinkedBinary_1' -c a.c -o one.o; gcc -O2 -D'work=__cudaRegisterLinkedBinary_1' -c a.c -o two.o; "
+     "gcc -Dwork=__fatbinwrap_1 -Dplay=other -c a.c -o core.o", "-- gcc -nostdlib -r one.o two.o core.o", "device-linked-twice",
+     "core.o is in two device links, whose outputs one.o and two.o are both linked"),
+]
+
+
+@pytest.mark.parametrize("build, words, kind, text", TWICE, ids=[row[1] + " " + row[2] for row in TWICE])
+def test_one_thing_is_linked_twice(lab, build, words, kind, text):
+    """However many symbols it defines: one finding."""
+    lab.write("a.c", "int work(void) { return 1; }\nint play(void) { return 2; }\n#ifdef MORE\nint more(void) { return 3; }\n#endif\n")
+    lab.write("b.c", "int other_b;\n")
+    lab.sh(f"gcc -c a.c b.c; {build}; rm a.c b.c")
+    result = lab.audit("check", "--format", "json", *words.split()).json()
+    broken = result["findings"][0]
+    assert broken["cause"] == {"kind": kind, "text": text} and broken["fixes"], broken
+    assert len(result["findings"]) == 1 or kind == "device-linked-twice", result
+
+
+HEADERS = [  # the sources, how they are compiled, the cause, a part of its text
+    ({"s.h": "#if MODE == 1\nint state = 1;\n#else\nlong state = 2;\n#endif\n", "a.cpp": '#include "s.h"\n', "b.cpp": '#define MODE 1\n#include "s.h"\n'},
+     "-g -MD", "branches-differ", "a.cpp takes s.h:3 (`#else`) and b.cpp takes line 1 (`#if MODE == 1`), and each finds a definition there: MODE differs"),
+    ({"one/h.h": "int state = 1;\n", "two/h.h": "int state = 1;\n", "a.cpp": '#include "one/h.h"\n', "b.cpp": '#include "two/h.h"\n'},
+     "-g -MD", "two-headers", "one/h.h:1 and two/h.h:1 each define it: copies of one header"),
+    ({"one.h": "int state;\n", "two.h": "int state;\n", "a.c": '#include "one.h"\n#include "two.h"\n', "b.c": '#include "one.h"\n#include "two.h"\n'},
+     "-MD", "tentative-in-headers", "one.h:1, two.h:1 define the variable: none says extern"),
+    ({"f.h": "template <class T> int f(T) { return 0; }\n#ifdef FAST\ntemplate <> int f<short>(short) { return 1; }\n#endif\n",
+      "a.cpp": '#define FAST\n#include "f.h"\n', "b.cpp": '#define FAST\n#include "f.h"\n'},
+     "-g -MD", "specialisation-not-inline", "line 2 is taken because FAST is defined (a.cpp:1)"),
+    ({"f.h": "template <class T> int f(T) { return 0; }\ntemplate <> int f<short>(short) { return 1; }\n", "a.cpp": '#include "f.h"\n', "b.cpp": '#include "f.h"\n'},
+     "", "strong-specialisation", "only a full specialisation of a template is strong"),
+]
+
+
+@pytest.mark.parametrize("sources, flags, kind, text", HEADERS, ids=[row[2] for row in HEADERS])
+def test_what_headers_do(lab, sources, flags, kind, text):
+    for name in sources:
+        lab.write(name, sources[name])
+    units = [name for name in sources if not name.endswith(".h")]
+    lab.sh(f"gcc {flags} -c {' '.join(units)}" + ("" if flags else " && rm a.cpp b.cpp"))
+    broken = finding(lab, ["a.o", "b.o"])
+    assert broken["cause"]["kind"] == kind and text in broken["cause"]["text"] and broken["fixes"], broken
+
+
+def test_what_an_object_was_compiled_without(lab):
+    """A function that a source has below a condition, and a version script or another source names it."""
+    lab.write("f.c", "int other(void) { return 2; }\n#ifdef T64\nint time64(void) { return 1; }\n#endif\n")
+    lab.write("m.c", "int time64(void); int main(void) { return time64(); }\n")
+    lab.write("f.map", "V_2 {\n  global: other;\n  time64;\n local: *;\n};\n")
+    lab.sh("gcc -MD -fPIC -c f.c m.c")
+    said = "f.c:3 defines it below `#ifdef T64` (line 2), and f.o was compiled without that"
+    [missing] = lab.audit("check", "--format", "json", "--", "gcc", "m.o", "f.o", "-o", "out").json()["findings"]
+    assert missing["cause"] == {"kind": "switched-off", "text": said}, missing
+    [script] = lab.audit("check", "--format", "json", "--linker", "lld:19", "--", "gcc", "-shared", "f.o", "-Wl,--version-script=f.map", "-o", "f.so").json()["findings"]
+    assert script["cause"] == {"kind": "switched-off", "text": said} and script["sites"][0]["file"] == "f.map" and script["sites"][0]["line"] == 3, script
 
 
 def test_two_authors(lab):

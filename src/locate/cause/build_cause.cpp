@@ -19,7 +19,9 @@
 #include "locate/cause/cause.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
+#include "scan/spelling.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -229,48 +231,107 @@ bool have_own_sources(const Site& a, const Site& b, const std::vector<WrittenDef
   return !first.empty() && !second.empty() && first != second;
 }
 
+/// One file that is named twice, maybe under two names: a link to a file is that file.
+Cause named_twice(const Origin& kept, const Origin& other) {
+  const auto normal = [](const std::string& path) { return std::filesystem::path(path).lexically_normal(); };
+  return {"input-twice", normal(kept.path) == normal(other.path)
+                             ? kept.path + " is named twice on the link line"
+                             : fmt::format("{} and {} are one file, which is linked twice", kept.path, other.path)};
+}
+
 /// Of objects with the same bytes.
 Cause copied(const Origin& kept, const Origin& other, FileContents& files) {
   if (!kept.is_member() || !other.is_member())
     return {"copied-object", fmt::format("{} and {} are the same object", kept.display(), other.display())};
-  if (files.have_same_bytes(Origin{kept.path, {}, {}}, Origin{other.path, {}, {}}))
+  const Origin first{kept.path, {}, {}};
+  const Origin second{other.path, {}, {}};
+  if (files.are_same_file(first, second))
+    return {"copied-member", kept.member == other.member ? fmt::format("{} holds {} twice", kept.path, kept.member)
+                                                         : fmt::format("{} holds one object as {} and as {}", kept.path,
+                                                                       kept.member, other.member)};
+  if (files.have_same_bytes(first, second))
     return {"copied-archive",
             fmt::format("{} and {} hold the same object: one archive under two names", kept.path, other.path)};
   return {"copied-member", fmt::format("{} and {} both hold {}", kept.path, other.path, kept.member)};
 }
 
-/// The names that the object of a site defines; nothing where it was not read.
+ObjectId object_of(const Site& site) { return site.device.in.valid() ? site.device.in : site.id.in; }
+
+/// The strong symbols that the object of a site defines; nothing where it was not read.
 std::optional<std::set<std::string_view>> names_of(const Site& site, std::span<const InputFacts> inputs) {
-  if (!site.id.valid() || site.id.in.input >= inputs.size()) return std::nullopt;
-  const ObjectFacts& object = inputs[site.id.in.input].objects[site.id.in.object];
+  const ObjectId id = object_of(site);
+  if (!id.valid() || id.input >= inputs.size()) return std::nullopt;
+  const ObjectFacts& object = inputs[id.input].objects[id.object];
   std::set<std::string_view> names;
   for (const Symbol& symbol : object.symbols)
-    if (symbol.defined()) names.insert(object.name(symbol));
+    if (symbol.defined() && symbol.binding == Binding::Global) names.insert(object.name(symbol));
   return names;
 }
 
-}  // namespace
+/// What the output of a device link defines for each object that it was made of (docs/device-code.md).
+constexpr std::string_view kRegistration = "__cudaRegisterLinkedBinary_";
 
-std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
-                                  FileContents& files, std::span<const InputFacts> inputs) {
-  if (finding.sites.size() < 2) return std::nullopt;
+bool defines(const ObjectFacts& object, std::string_view name) {
+  return std::any_of(object.symbols.begin(), object.symbols.end(),
+                     [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
+}
+
+/// Two device links were made of one object. Its wrapper, which the registrations need, shows which object that is.
+std::optional<Cause> device_linked_twice(const Finding& finding, std::span<const InputFacts> inputs) {
+  if (!finding.symbol.starts_with(kRegistration)) return std::nullopt;
+  const std::string id = finding.symbol.substr(kRegistration.size());
+  std::string made_of = "the object with the id " + id;
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (defines(object, "__fatbinwrap_" + id))
+        made_of = object.origin.is_member() ? object.origin.member : object.origin.path;
+  return Cause{"device-linked-twice",
+               fmt::format("{} is in two device links, whose outputs {} and {} are both linked", made_of,
+                           finding.sites[0].origin.display(), finding.sites[1].origin.display())};
+}
+
+/// clang names the translation units of HIP by a hash of path and options, or as -cuid= says.
+std::optional<Cause> same_unit_id(const Finding& finding) {
+  if (!finding.symbol.starts_with("__hip_cuid_")) return std::nullopt;
+  return Cause{"same-cuid", fmt::format("{} and {} were compiled with one id of the translation unit: with one -cuid=, "
+                                        "or from one source with the same options",
+                                        finding.sites[0].origin.display(), finding.sites[1].origin.display())};
+}
+
+/// What each static library of a language contains, and how the names of that begin.
+struct LanguageRuntime {
+  std::string_view what;
+  std::array<std::string_view, 6> starts;
+};
+constexpr std::array kLanguageRuntimes{
+    LanguageRuntime{"Go's run-time", {"_cgo_", "x_cgo_", "crosscall", "_rt0_", "__cgo", "setg_gcc"}},
+    LanguageRuntime{"Rust's standard library", {"rust_eh_", "__rust_", "__rdl_", "__rg_", "rust_begin_", "rust_panic"}},
+};
+
+/// All sites are of one object.
+std::optional<Cause> copies(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                            FileContents& files) {
   const Site& kept = finding.sites.front();
   std::optional<Cause> cause;
   for (std::size_t i = 1; i < finding.sites.size(); ++i) {
     const Site& other = finding.sites[i];
     std::optional<Cause> copy;
-    if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin)) {
-      copy = Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
+    const bool are_alike = kept.origin.is_member() == other.origin.is_member();
+    if (are_alike && files.are_same_file(kept.origin, other.origin) &&
+        files.are_same_file(Origin{kept.origin.path, {}, {}}, Origin{other.origin.path, {}, {}})) {
+      copy = named_twice(kept.origin, other.origin);
     } else if (!have_own_sources(kept, other, all_written) && files.have_same_bytes(kept.origin, other.origin)) {
       copy = copied(kept.origin, other.origin, files);
     }
-    if (!copy) {  // taking the copies off the line leaves this one
-      cause.reset();
-      break;
-    }
+    if (!copy) return std::nullopt;  // taking the copies off the line leaves this one
     if (!cause) cause = std::move(copy);
   }
-  if (cause) return cause;
+  return cause;
+}
+
+/// All sites are of objects that one source was compiled to.
+std::optional<Cause> of_one_source(const std::vector<WrittenDefinition>& all_written, const Finding& finding,
+                                   std::span<const InputFacts> inputs) {
   const bool one_source = all_written.size() == finding.sites.size() && !all_written[0].source.empty() &&
                           std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
                             return written.source == all_written[0].source;
@@ -280,8 +341,145 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Writ
   const Site& second = *all_written[1].site;
   const std::string both = fmt::format("{} is compiled into both {} and {}", all_written[0].source,
                                        first.origin.display(), second.origin.display());
-  if (names_of(first, inputs) == names_of(second, inputs)) return Cause{"source-compiled-twice", both};
-  return Cause{"source-compiled-otherwise", both + ", with other macros: each defines what the other does not"};
+  const auto names = names_of(first, inputs);
+  const auto others = names_of(second, inputs);
+  if (!names || !others) return std::nullopt;
+  if (*names == *others) return Cause{"source-compiled-twice", both};
+  const bool has_more = !std::includes(others->begin(), others->end(), names->begin(), names->end());
+  const bool other_has_more = !std::includes(names->begin(), names->end(), others->begin(), others->end());
+  const std::string who = has_more && other_has_more ? "each" : (has_more ? first : second).origin.display();
+  return Cause{"source-compiled-otherwise", both + ", differently: " + who + " defines what the other does not"};
+}
+
+}  // namespace
+
+std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                                  FileContents& files, std::span<const InputFacts> inputs) {
+  if (finding.sites.size() < 2) return std::nullopt;
+  std::optional<Cause> cause = copies(finding, all_written, files);
+  if (!cause) cause = device_linked_twice(finding, inputs);
+  if (!cause) cause = same_unit_id(finding);
+  if (!cause) cause = of_one_source(all_written, finding, inputs);
+  if (cause) cause->about = cause->text;  // which names the files alone
+  return cause;
+}
+
+std::optional<Cause> in_both_archives(const Finding& finding, std::span<const InputFacts> inputs) {
+  if (finding.sites.size() != 2) return std::nullopt;
+  const Site& kept = finding.sites.front();
+  const Site& other = finding.sites[1];
+  const Origin& a = kept.origin;
+  const Origin& b = other.origin;
+  const auto names = names_of(kept, inputs);
+  const auto others = names_of(other, inputs);
+  if (!a.is_member() || !b.is_member() || !names || !others) return std::nullopt;
+  for (const LanguageRuntime& runtime : kLanguageRuntimes)
+    if (a.path != b.path && std::ranges::any_of(runtime.starts, [&](std::string_view start) {
+          return finding.symbol.starts_with(start);
+        })) {
+      const std::string text = fmt::format("{} and {} each contain {}", a.path, b.path, runtime.what);
+      return Cause{"runtime-in-both", text, text};
+    }
+  if (a.member != b.member) return std::nullopt;
+  const auto shared = std::ranges::count_if(*names, [&](std::string_view name) { return others->contains(name); });
+  const std::string what =
+      *names == *others ? "define the same symbols"
+                        : fmt::format("have {} of {} and {} symbols in common", shared, names->size(), others->size());
+  const std::string text =
+      a.path == b.path
+          ? fmt::format("{} holds two different objects named {}, which {}", a.path, a.member, what)
+          : fmt::format("{} and {} each have a member {}; the two differ, and {}", a.path, b.path, a.member, what);
+  return Cause{"member-in-both", text, text};
+}
+
+namespace {
+
+/// Is the type of a declaration one whose size no macro changes?
+bool has_plain_type(std::string_view before_name) {
+  constexpr std::array<std::string_view, 17> kWords{
+      "extern", "const", "volatile", "static",     "unsigned",     "signed",      "char",       "short", "int",
+      "long",   "float", "double",   "__device__", "__constant__", "__managed__", "__shared__", "inline"};
+  bool any = false;
+  for (std::size_t at = 0; at < before_name.size();) {
+    std::size_t end = at;
+    while (end < before_name.size() && is_word_char(before_name[end])) ++end;
+    if (end == at && before_name[at] != ' ' && before_name[at] != '\t') return false;
+    if (end != at && !is_among(before_name.substr(at, end - at), kWords)) return false;
+    any |= end != at;
+    at = std::max(end, at + 1);
+  }
+  return any;
+}
+
+}  // namespace
+
+std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& all_written) {
+  const SourceLine& at = all_written.front()->site->place.at;
+  for (const WrittenDefinition* other : all_written)
+    if (const SourceLine& copy = other->site->place.at; copy.file != at.file)
+      return Cause{"two-headers",
+                   fmt::format("{} and {} each define it: copies of one header, which are both included", at.text(),
+                               copy.text()),
+                   at.file + " " + copy.file};
+  return std::nullopt;
+}
+
+std::optional<Cause> tentative_in_headers(const std::vector<WrittenDefinition>& all_written) {
+  std::set<std::string> places;
+  for (const WrittenDefinition& written : all_written) {
+    if (written.definition || written.candidates.empty()) return std::nullopt;
+    for (const source::Definition& candidate : written.candidates) {
+      if (!candidate.is_tentative || candidate.chain.empty()) return std::nullopt;
+      places.insert(candidate.at.text());
+    }
+  }
+  return Cause{"tentative-in-headers",
+               fmt::format("{} define the variable: none says extern, so each file that includes one defines it",
+                           fmt::join(places, ", "))};
+}
+
+std::optional<Cause> strong_instance(const Finding& finding, std::span<const InputFacts> inputs) {
+  const std::string function = before_parameters(finding.demangled);
+  const bool is_written = is_mangled(finding.symbol) && !starts_with_any(finding.symbol, {"_ZT", "_ZG"});
+  if (!is_written || !is_instance(function) || function.find("operator") != std::string::npos) return std::nullopt;
+  for (const Site& site : finding.sites) {
+    if (!site.id.valid() || site.id.in.input >= inputs.size()) return std::nullopt;
+    const ObjectFacts& object = inputs[site.id.in.input].objects[site.id.in.object];
+    if (object.symbols[site.id.symbol].binding != Binding::Global || object.origin.bytecode) return std::nullopt;
+  }
+  return Cause{"strong-specialisation",
+               "only a full specialisation of a template is strong, and it is not inline unless it says so: it is in a "
+               "header, or in two sources"};
+}
+
+void explain_size(Finding& finding, const std::vector<WrittenDefinition>& all_written, FileContents& files) {
+  if (finding.sites.size() != 2 || all_written.size() != 2 || finding.sites[0].size == finding.sites[1].size) return;
+  const std::string& name = finding.demangled;
+  std::set<SourceLine> declared[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Place& place = all_written[i].site->place;
+    if (place.known_by != KnownBy::Nothing) declared[i].insert(place.at);
+    for (const source::Definition& declaration : all_written[i].declarations) declared[i].insert(declaration.at);
+  }
+  for (const SourceLine& at : declared[0]) {
+    const auto* lines = declared[1].contains(at) ? files.lines_of(at.file) : nullptr;
+    if (lines == nullptr || at.line == 0 || at.line > lines->size()) continue;
+    const std::string& line = (*lines)[at.line - 1];
+    const std::size_t begin = line.find(name + "[");
+    const std::size_t bound = begin == std::string::npos ? begin : begin + name.size() + 1;
+    const std::size_t end = bound == std::string::npos ? bound : line.find(']', bound);
+    if (end == std::string::npos) continue;
+    const std::string macro = line.substr(bound, end - bound);
+    const bool is_name = !macro.empty() && !is_ascii_digit(macro.front()) &&
+                         std::all_of(macro.begin(), macro.end(), [](char c) { return is_word_char(c); });
+    if (!is_name || !has_plain_type(line.substr(0, begin))) continue;
+    finding.cause = {
+        "bound-differs",
+        fmt::format("{} declares {}[{}] in both, and {} has another value in each", at.text(), name, macro, macro),
+        {}};
+    finding.fixes = {{fmt::format("compile all that include {} with the same {}", base_name(at.file), macro), at, {}}};
+    return;
+  }
 }
 
 // --- Code that is not position-independent: reads a compile command for -fPIC, -fPIE and the like.
@@ -373,6 +571,7 @@ void explain_not_pic(Finding& finding, BuildRecords& records) {
   std::optional<PicAdvice> advice = pic_advice(command, source, object, program);
   if (!advice) return;
   finding.cause = std::move(advice->cause);
+  if (origin.is_member()) finding.cause->about = origin.path;
   if (advice->fix.empty()) return;
   finding.fixes.front().text = std::move(advice->fix);
   if (origin.is_member()) finding.fixes.front().text += " and rebuild " + origin.path;

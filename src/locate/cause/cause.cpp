@@ -241,8 +241,8 @@ std::optional<Cause> empty_macro(const WrittenDefinition& written, FixContext& f
   if (written.definition->is_function) return std::nullopt;
   const auto silent = silent_macro(*written.definition, Spares::Declares, *fix.files);
   if (!silent) return std::nullopt;
-  if (const auto names = missing_names(*silent); !names.empty()) fix.condition = names.front();
   fix.macro = silent->macro;
+  if (const auto names = missing_names(*silent); !names.empty()) fix.condition = names.front();
   return Cause{"empty-macro", silent_because(*silent, written)};
 }
 
@@ -258,6 +258,7 @@ std::optional<Cause> macro_not_inline(const WrittenDefinition& written, FixConte
     if (const auto names = defined_names(*common); names.size() == 1) fix.switch_name = names.front()->macro;
   fix.macro = silent->macro;
   fix.word = written.language == source::Language::C ? "static inline" : "inline";
+  if (silent->other->value.find("weak") != std::string::npos) fix.word = silent->other->value;
   return Cause{"macro-not-inline", silent_because(*silent, written)};
 }
 
@@ -346,6 +347,28 @@ std::optional<Cause> branch(const WrittenDefinition& written, const std::string&
                                      : "makes it inline or static in one branch and not in the other";
     return Cause{"branch", fmt::format("the header {}: {}", how, taken_because(*at, written))};
   }
+  return std::nullopt;
+}
+
+/// Two sources of which each takes another branch of one conditional, and finds a definition there. `all_written`: those
+/// of one header.
+std::optional<Cause> branches_differ(const std::vector<const WrittenDefinition*>& all_written) {
+  const WrittenDefinition& first = *all_written.front();
+  for (const WrittenDefinition* other : all_written)
+    for (const Branch& one : first.definition->branches)
+      for (const Branch& two : other->definition->branches) {
+        if (one.at.file != two.at.file || one.begin != two.begin || one.at.line == two.at.line) continue;
+        std::vector<std::string> macros;
+        for (const Branch* branch : {&one, &two}) {
+          for (const std::string& name : undefined_names(*branch)) add_new(macros, name);
+          for (const MacroCause* macro : defined_names(*branch)) add_new(macros, macro->macro);
+        }
+        std::string text =
+            fmt::format("{} takes {} (`{}`) and {} takes line {} (`{}`), and each finds a definition there",
+                        first.source, one.at.text(), one.text, other->source, two.at.line, two.text);
+        if (!macros.empty()) text += fmt::format(": {} {}", listed(macros), macros.size() == 1 ? "differs" : "differ");
+        return Cause{"branches-differ", std::move(text), one.at.file + " " + std::to_string(one.begin)};
+      }
   return std::nullopt;
 }
 
@@ -509,7 +532,7 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
 std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixContext& fix) {
   std::vector<std::string> sources;
   for (const SwitchedSource& one : all) add_new(sources, one.written->source);
-  // Of one source: where nothing is known of the others, which may be built of the same header.
+  // Of one source: where nothing is known of the others.
   const auto is_known = [](const WrittenDefinition& one) { return one.definition || !one.candidates.empty(); };
   const bool is_alone = sources.size() == 1 && std::ranges::count_if(*fix.all_written, is_known) == 1;
   if (sources.size() < 2 && !is_alone) return std::nullopt;
@@ -532,6 +555,13 @@ std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixCo
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (sources.size() > 1 && fix.switched_at.size() == 1 && !fix.is_by_command)
       text += fmt::format(", which {} include", listed(sources));
+    if (is_alone) {
+      std::vector<std::string> others;
+      for (const WrittenDefinition& one : *fix.all_written)
+        if (!is_known(one)) add_new(others, one.site->origin.display());
+      return Cause{"implementation-switch", fmt::format("{}; {}; the source of the other, in {}, is not known", text,
+                                                        candidate.effect, listed(others))};
+    }
     return Cause{"implementation-switch", fmt::format("{}; {}", text, candidate.effect)};
   }
   return std::nullopt;
@@ -768,6 +798,17 @@ bool is_static_member(const WrittenDefinition& written) {
                      [](const Definition& declaration) { return declaration.in_class; });
 }
 
+/// "; line 3 is taken because FAST is defined (a.cpp:1) when g++ compiles a.cpp"; empty: no macro of the user decides.
+std::string switched_on_by(const WrittenDefinition& written) {
+  for (auto branch = written.definition->branches.rbegin(); branch != written.definition->branches.rend(); ++branch) {
+    const auto names = defined_names(*branch);
+    if (names.size() == 1 && undefined_names(*branch).empty() && !names.front()->macro.starts_with('_') &&
+        asks_for(branch->text, names.front()->macro) != Asks::Both)
+      return "; " + taken_because(*branch, written);
+  }
+  return {};
+}
+
 std::optional<Cause> plain_definition(const std::vector<WrittenDefinition>& all_written,
                                       const WrittenDefinition& written, FixContext& fix) {
   const Definition& definition = *written.definition;
@@ -841,8 +882,8 @@ std::optional<Cause> source_included(const std::vector<WrittenDefinition>& all_w
                                          [&](const WrittenDefinition& other) { return other.source == place.at.file; });
     if (!is_compiled) continue;
     fix.include = place.chain.back();
-    return Cause{"source-included",
-                 fmt::format("{} includes the source file {}", place.chain.back().text(), place.at.file)};
+    const std::string text = fmt::format("{} includes the source file {}", place.chain.back().text(), place.at.file);
+    return Cause{"source-included", text, text};
   }
   return std::nullopt;
 }
@@ -905,17 +946,24 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<WrittenD
     const bool any_open = std::any_of(all_written.begin(), all_written.end(),
                                       [](const WrittenDefinition& one) { return !one.definition; });
     if (auto cause = any_open ? switch_of_candidates(all_written, name, fix) : std::nullopt) return cause;
-    return two_authors(all_written, fix);
+    if (auto cause = two_authors(all_written, fix)) return cause;
+    if (auto cause = tentative_in_headers(all_written)) return cause;
+    if (auto cause = strong_instance(finding, inputs)) return cause;
+    return in_both_archives(finding, inputs);
   }
   const WrittenDefinition* written = header.front();
   fix.written = written;
   fix.is_used = is_named_by_includer(header, name, *fix.files);
   if (auto cause = implementation_switch(header, name, fix)) return cause;
+  if (auto cause = branches_differ(header)) return cause;
+  if (auto cause = copied_header(header)) return cause;
   if (auto cause = empty_macro(*written, fix)) return cause;
   if (auto cause = macro_not_inline(*written, fix)) return cause;
   if (auto cause = branch(*written, name, fix)) return cause;
   if (auto cause = forgotten_typedef(header, name, *fix.files)) return cause;
-  return plain_definition(all_written, *written, fix);
+  auto plain = plain_definition(all_written, *written, fix);
+  if (plain) plain->text += switched_on_by(*written);
+  return plain;
 }
 
 std::string files_of(const Finding& finding) {
@@ -926,9 +974,7 @@ std::string files_of(const Finding& finding) {
 
 /// What other symbols have in common with this one when theirs is the same kind of cause; empty: nothing.
 std::string subject_of(const Cause& cause, const Finding& finding, const FixContext& fix) {
-  if (is_among(cause.kind, {"input-twice", "copied-archive", "copied-member", "copied-object", "source-compiled-twice",
-                            "source-compiled-otherwise", "source-included"}))
-    return cause.text;  // names the files alone
+  if (!cause.about.empty()) return cause.about;
   if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, fix.macro->defined_at.text());
   if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));
   if (cause.kind == "two-definitions") return files_of(finding);

@@ -28,6 +28,22 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
 std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
                                   FileContents& files, std::span<const InputFacts> inputs);
 
+/// The same where the copies differ, and nothing is known of their sources: members of one name, the run-time of a
+/// language in two archives.
+std::optional<Cause> in_both_archives(const Finding& finding, std::span<const InputFacts> inputs);
+
+/// A header of which there are two copies, each included by a source of its own. `all_written`: its definitions.
+std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& all_written);
+
+/// Several headers of each source define it, none with `extern`, so that it is not settled which of them does.
+std::optional<Cause> tentative_in_headers(const std::vector<WrittenDefinition>& all_written);
+
+/// The bound of an array, in a declaration that two objects share, is a macro: it has another value in each.
+void explain_size(Finding& finding, const std::vector<WrittenDefinition>& all_written, FileContents& files);
+
+/// An instance of a template of which nothing but its symbol is known: compilers make only full specialisations strong.
+std::optional<Cause> strong_instance(const Finding& finding, std::span<const InputFacts> inputs);
+
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);
 
@@ -89,6 +105,7 @@ enum class Message : std::uint8_t {
   ProtobufTwice,
   OdrViolation,  ///< AddressSanitizer
   WheelTooNew,   ///< auditwheel
+  NewerToolkit,  ///< nvlink; MessageNames::symbol is the input's version, name the version of nvlink
 };
 
 struct MessageNames {

@@ -72,21 +72,23 @@ std::optional<Advice> on_family(std::string_view symbol) {
                       {"THP", "_ZN2at", "_ZNK2at", "_ZN3c10", "_ZNK3c10", "_ZN5torch", "_ZNK5torch", "_ZN5caffe2"})) {
     const bool old = has(symbol, "Ss") && !has(symbol, "cxx11");
     return Advice{
-        old ? "it uses PyTorch with the old std::string, and this PyTorch has the new one"
+        old ? "it uses PyTorch by names with the old std::string, which nothing that is loaded has"
             : "it uses PyTorch, whose libraries are not loaded, or are of another version than it was built with",
         old ? "build the extension with the _GLIBCXX_USE_CXX11_ABI of this PyTorch "
               "(torch._C._GLIBCXX_USE_CXX11_ABI)"
             : "import torch before it; if that does not help, build the extension again with this PyTorch"};
   }
   if (starts_with_any(symbol, {"node_module_register", "_ZN2v8", "_ZNK2v8", "_ZN4node", "napi_", "node_api_"}))
-    return Advice{"the addon was built for another version of Node", "build it again for this one: npm rebuild"};
+    return Advice{"it is a name of Node that this Node does not have: of another version",
+                  "build it again for this one: npm rebuild"};
   if (starts_with_any(symbol, {"ijl_", "jl_"}))
     return Advice{"another libjulia is loaded than the one it was built with",
                   "run it without LD_LIBRARY_PATH and modules that name another Julia"};
   if (symbol.starts_with("Py") || symbol.starts_with("_Py"))
-    return Advice{"it was built for another version of Python", "build or install it again for this Python"};
+    return Advice{"its name is of Python's C API, and this Python does not have it",
+                  "build or install it again for this Python"};
   if (symbol.starts_with("rb_"))
-    return Advice{"it was built for another version of Ruby", "install the gem again: gem pristine"};
+    return Advice{"its name is of Ruby's C API, and this Ruby does not have it", "install the gem again: gem pristine"};
   if (starts_with_any(symbol,
                       {"cuMem", "CuMem", "cuCtx", "cuDevice", "cuLaunch", "cuModule", "cuStream", "cuInit", "cuGet"}))
     return Advice{"it uses the CUDA driver, and was linked without it, or the driver is older",
@@ -322,6 +324,12 @@ Advice on_message(Message what, const MessageNames& names) {
               fmt::format("define {} in one of them and declare it extern in the other, or hide one (static, hidden "
                           "visibility)",
                           symbol)};
+    case Message::NewerToolkit:
+      return {fmt::format("{} was made by CUDA {}, and nvlink is of CUDA {}: it reads no code of a newer toolkit",
+                          names.input, names.symbol, names.name),
+              fmt::format("link with nvcc of CUDA {0} or later, or take the {1} of the toolkit that links (its folder "
+                          "first with -L)",
+                          names.symbol, base_name(names.input.substr(0, names.input.find('('))))};
     case Message::WheelTooNew:
       return {
           fmt::format("a file of the wheel needs symbol versions of a newer glibc or libstdc++ than {} promises",

@@ -149,7 +149,8 @@ std::optional<Advice> of_cuda(std::string_view name) {
   for (const Prefixed& library : kPrefixed)
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
-      return of_library(library.what, library.option);
+      return Advice{fmt::format("by its name it is of {}, which is not linked", library.what),
+                    of_library(library.what, library.option).fix, std::string(library.option)};
   return std::nullopt;
 }
 
@@ -158,6 +159,29 @@ std::optional<Advice> of_hip(std::string_view name) {
   if (!starts_with_any(name, {"__hip_fatbin", "__hip_gpubin_handle", "__hip_module_ctor"})) return std::nullopt;
   return Advice{"it was compiled as relocatable device code (-fgpu-rdc), and no device link was made of it",
                 "link by hipcc or clang++ with -fgpu-rdc --hip-link"};
+}
+
+/// glibc's functions that calls become with _FORTIFY_SOURCE (LSB Core, and glibc's debug/Versions): "__memcpy_chk".
+bool is_fortified(std::string_view name) {
+  constexpr std::array<std::string_view, 82> kFunctions{
+      "asprintf",       "confstr",   "dprintf",         "explicit_bzero", "fdelt",          "fgets",
+      "fgets_unlocked", "fgetws",    "fgetws_unlocked", "fprintf",        "fread",          "fread_unlocked",
+      "fwprintf",       "getcwd",    "getdomainname",   "getgroups",      "gethostname",    "getlogin_r",
+      "gets",           "getwd",     "longjmp",         "mbsnrtowcs",     "mbsrtowcs",      "mbstowcs",
+      "memcpy",         "memmove",   "mempcpy",         "memset",         "obstack_printf", "obstack_vprintf",
+      "poll",           "ppoll",     "pread",           "pread64",        "printf",         "ptsname_r",
+      "read",           "readlink",  "readlinkat",      "realpath",       "recv",           "recvfrom",
+      "snprintf",       "sprintf",   "stpcpy",          "stpncpy",        "strcat",         "strcpy",
+      "strlcat",        "strlcpy",   "strncat",         "strncpy",        "swprintf",       "syslog",
+      "ttyname_r",      "vasprintf", "vdprintf",        "vfprintf",       "vfwprintf",      "vprintf",
+      "vsnprintf",      "vsprintf",  "vswprintf",       "vsyslog",        "vwprintf",       "wcpcpy",
+      "wcpncpy",        "wcrtomb",   "wcscat",          "wcscpy",         "wcslcat",        "wcslcpy",
+      "wcsncat",        "wcsncpy",   "wcsnrtombs",      "wcsrtombs",      "wcstombs",       "wctomb",
+      "wmemcpy",        "wmemmove",  "wmempcpy",        "wmemset"};
+  if (!name.starts_with("__") || !name.ends_with("_chk")) return false;
+  name.remove_prefix(2);
+  name.remove_suffix(4);
+  return is_among(name, kFunctions) || name == "wprintf";
 }
 
 /// What the linker makes itself, and what others bring.
@@ -170,15 +194,16 @@ std::optional<Advice> of_others(std::string_view name) {
                     fmt::format("keep the section: __attribute__((used, retain)) on what is in {0}, or "
                                 "-Wl,-z,nostart-stop-gc; if no input has it, link the object that does",
                                 name.substr(start.size()))};
-  if (name.starts_with("__") && name.ends_with("_chk"))
+  if (is_fortified(name))
     return Advice{"it was compiled with _FORTIFY_SOURCE for glibc, and the libc of this link has no such function",
                   "compile it with -U_FORTIFY_SOURCE, or take its build for the libc that is linked (musl)"};
   const bool of_python = name.starts_with("_Py") || (name.starts_with("Py") && name.size() > 2 &&
                                                      (is_upper(name[2]) || name.find('_') != name.npos));
   if (of_python)
-    return Advice{"it is of Python's C API, which an extension module takes from the interpreter that imports it",
-                  "link an extension without -Wl,-z,defs (-Wl,--no-undefined); a program that embeds Python links with "
-                  "`python3-config --embed --ldflags`"};
+    return Advice{
+        "by its name it is of Python's C API, which an extension module takes from the interpreter that imports it",
+        "link an extension without -Wl,-z,defs (-Wl,--no-undefined); a program that embeds Python links with "
+        "`python3-config --embed --ldflags`"};
   return std::nullopt;
 }
 
@@ -216,8 +241,8 @@ std::optional<Advice> of_module(std::string_view name) {
 
 std::optional<Advice> of_cxx(std::string_view name, std::string_view plain) {
   if (plain.starts_with("std::filesystem::"))
-    return Advice{"GCC 8 has std::filesystem in a library of its own", "add -lstdc++fs after the objects, or use GCC 9",
-                  "-lstdc++fs"};
+    return Advice{"it is of the C++ library, and before GCC 9 in a library of its own",
+                  "link with the C++ compiler; with GCC 8 add -lstdc++fs after the objects", "-lstdc++fs"};
   if (plain.find("std::__1::") != plain.npos)
     return Advice{"it is of libc++ (std::__1), and what would define it is of libstdc++ or is not linked",
                   "build both with the same -stdlib, and link by clang++ with it"};
@@ -268,11 +293,11 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
         "define it in one source file, or declare it inline (C++17), or link the file that defines it"};
   if (parameters != plain.npos && plain.find('<') < parameters && plain.find("operator<") == plain.npos &&
       plain.find("__cxx11") == plain.npos)
-    return Advice{"it is of a template, and no linked file has this instantiation for others to use",
-                  "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
-                  "in its header; a full specialisation begins with template<>; of a kernel, compile with -rdc=true or "
-                  "-static-global-template-stub=false (nvcc 13 keeps its host function to the file), or launch it "
-                  "where it is defined"};
+    return Advice{
+        "it is of a template, and no linked file has this instantiation for others to use",
+        "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
+        "in its header; a full specialisation begins with template<>; of a __global__ template that nvcc 13 compiles, "
+        "use -rdc=true or -static-global-template-stub=false, or launch it where it is defined"};
   return std::nullopt;
 }
 

@@ -57,6 +57,7 @@ struct Mentions {
   std::map<std::string, std::vector<Mention>, std::less<>> in_functions;
   /// Of classes: their virtual functions without a body in the class that are not pure, in their order.
   std::map<std::string, std::vector<Mention>, std::less<>> virtuals;
+  std::map<std::string, std::vector<Mention>, std::less<>> bodies;  ///< functions that have one there
 };
 
 class MentionReader {
@@ -112,6 +113,7 @@ class MentionReader {
       parentheses_ = 1;
     } else if (token.is('{') && !now_.function.empty()) {
       function_depth_ = 1;
+      if (wanted_.contains(now_.function)) found_.bodies[now_.function].push_back({now_.function, now_.line});
     } else if (token.is('{')) {
       classes_.push_back(now_.has_value ? std::string() : now_.of_class);
       now_ = {};
@@ -149,6 +151,32 @@ class MentionReader {
 std::string spelled_in_source(std::string_view symbol) {
   const auto name = source::name_of_symbol(symbol.substr(0, symbol.find('@', 1)), source::Name::Kind::Unknown);
   return name && !name->parts.empty() ? name->parts.back() : std::string();
+}
+
+/// The directive whose branch a line is in, the innermost one; line 0: none, or they do not match.
+struct Condition {
+  std::uint32_t line = 0;
+  std::string text;
+};
+
+Condition condition_around(const std::vector<std::string>& lines, std::uint32_t wanted) {
+  std::vector<Condition> open;
+  for (std::uint32_t i = 0; i < lines.size() && i + 1 < wanted; ++i) {
+    const std::size_t at = lines[i].find_first_not_of(" \t");
+    if (at == std::string::npos || lines[i][at] != '#') continue;
+    const std::string text = lines[i].substr(at, lines[i].find_last_not_of(" \t\r") + 1 - at);
+    const std::size_t word = std::min(text.find_first_not_of(" \t", 1), text.size());
+    const std::string_view directive = std::string_view(text).substr(word);
+    if (directive.starts_with("if")) {
+      open.push_back({i + 1, text});
+    } else if (directive.starts_with("el") && !open.empty()) {
+      open.back() = {i + 1, text};
+    } else if (directive.starts_with("endif")) {
+      if (open.empty()) return {};
+      open.pop_back();
+    }
+  }
+  return open.empty() ? Condition() : open.back();
 }
 
 // --- One object, and the findings that it refers to.
@@ -304,7 +332,7 @@ class ReferenceSources {
       set(finding, "pure-destructor-without-body",
           fmt::format("the destructor is pure virtual in {}, and those of derived classes call it", way_to(declared)),
           {}, "define it outside of the class: a pure virtual destructor needs a body too", declared.at);
-    else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider")
+    else if (!explain_library_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider")
       ask_sources(finding, declared, evidence);
   }
 
@@ -332,6 +360,9 @@ class ReferenceSources {
     for (auto& [path, folder] : folders_)
       for (const std::string& file : sources_in(path))
         if (!is_linked(file) && read < kMostSources) read += read_source(file, folder) ? 1 : 0;
+    for (auto& [path, folder] : folders_)
+      for (Finding* finding : folder.asked)
+        if (finding->cause && finding->cause->kind == "no-provider") explain_switched_off(*finding);
     for (const auto& [finding, way] : ways_)
       if (finding->cause->kind == "no-provider") finding->notes.push_back("declared in " + way);
     for (const auto& [table, key] : tables_) {
@@ -343,7 +374,62 @@ class ReferenceSources {
     }
   }
 
+  /// A source of the link has a body for it, in a branch that was left out: its object does not define it.
+  void explain_switched_off(Finding& finding) {
+    const std::string name = spelled_in_source(finding.symbol);
+    if (name != finding.symbol && finding.demangled.find("::") != std::string::npos) return;  // one of several, maybe
+    for (const auto& [source, object] : linked_sources()) {
+      const auto* lines = files_.lines_with(source, name).empty() ? nullptr : files_.lines_of(source);
+      const auto text = lines == nullptr ? std::nullopt : read_whole(source, kMostBytes);
+      if (!text || is_newer(source, object)) continue;
+      const Mentions mentions = MentionReader(*text, {name}).read();
+      const auto bodies = mentions.bodies.find(name);
+      if (bodies == mentions.bodies.end() || bodies->second.size() != 1) continue;
+      const std::uint32_t line = bodies->second.front().line;
+      const Condition condition = condition_around(*lines, line);
+      if (condition.line == 0) continue;
+      return set(finding, "switched-off",
+                 fmt::format("{}:{} defines it below `{}` (line {}), and {} was compiled without that", source, line,
+                             condition.text, condition.line, object),
+                 {}, fmt::format("compile {} so that `{}` in line {} holds", source, condition.text, condition.line),
+                 {source, condition.line});
+    }
+  }
+
+  /// A version script names what nothing defines.
+  void explain_version(Finding& finding) {
+    for (Site& site : finding.sites) {
+      if (site.id.valid()) continue;
+      const std::vector<std::uint32_t>& lines = files_.lines_with(site.origin.path, finding.symbol);
+      if (lines.size() != 1) continue;
+      site.place.at = {site.origin.path, lines.front() + 1};
+      site.place.known_by = KnownBy::SourceScan;
+    }
+    explain_switched_off(finding);
+    if (!finding.cause)
+      finding.fixes = {{"define it, take it out of the version script, or link with -Wl,--undefined-version", {}, {}}};
+  }
+
  private:
+  /// The sources of the objects that are linked, with these; not the system's.
+  const std::map<std::string, std::string>& linked_sources() {
+    constexpr std::size_t kMostLinked = 500;
+    if (is_listed_) return linked_sources_;
+    is_listed_ = true;
+    std::size_t asked = 0;
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& object : input.objects) {
+        const std::string file = object_file_of(object.origin);
+        if (object.kind != ObjectKind::Relocatable || file.empty() || is_system_file(file) || ++asked > kMostLinked)
+          continue;
+        const BuildRecord record = record_of(object.origin, file, {});
+        if (!record.unit.source.empty())
+          linked_sources_.emplace(display_path(in_folder(record.unit.folder, record.unit.source), working_directory()),
+                                  file);
+      }
+    return linked_sources_;
+  }
+
   struct Folder {
     source::TranslationUnit unit;
     std::vector<Finding*> asked;
@@ -523,7 +609,7 @@ class ReferenceSources {
 
   /// The library of the line and the header are not of one folder, and beside the header is a library of that name which
   /// has it; or beside the library a header of that name that does not mention it.
-  bool explain_version(Finding& finding, const Definition& declared) const {
+  bool explain_library_version(Finding& finding, const Definition& declared) const {
     if (declared.at.file.empty() || declared.chain.empty()) return false;
     const fs::path header(declared.at.file);
     const std::set<std::string_view> names{finding.symbol};
@@ -577,6 +663,8 @@ class ReferenceSources {
   std::vector<std::pair<Finding*, std::string>> tables_;  ///< vtables and their key functions
   std::map<std::string, Folder> folders_;
   std::vector<std::pair<Finding*, std::string>> ways_;  ///< to the declarations
+  std::map<std::string, std::string> linked_sources_;   ///< with the object of each
+  bool is_listed_ = false;                              ///< linked_sources_ is filled in
 };
 
 std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) {
@@ -639,6 +727,10 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
       sources.explain(*object);
   }
   sources.finish(findings);
+  for (Finding& finding : findings)
+    if (finding.rule == "version-not-defined" &&
+        std::ranges::none_of(finding.sites, [](const Site& site) { return site.id.valid(); }))
+      sources.explain_version(finding);
 }
 
 }  // namespace elfaudit

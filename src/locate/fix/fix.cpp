@@ -421,6 +421,13 @@ std::vector<Fix> fix_include_of_source(const FixContext& context) {
 /// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
 std::vector<Fix> fix_switch(const FixContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
+  const auto is_known = [](const WrittenDefinition& one) { return one.definition || !one.candidates.empty(); };
+  if (std::count_if(context.all_written->begin(), context.all_written->end(), is_known) == 1)
+    return {
+        {"keep one of the two: leave one object out of the link, or make one static, if the header has a macro for "
+         "that (..._STATIC)",
+         {},
+         {}}};
   if (context.is_by_command) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
   const SourceLine& last = places.back();
   const std::string line = line_at(context, last);
@@ -585,11 +592,41 @@ std::vector<Fix> fixes_of(const Cause& cause, const FixContext& context) {
   if (cause.kind == "copied-archive")
     return {
         {fmt::format("remove one of the two archives from the link line: {}", last_site(context).origin.path), {}, {}}};
+  const Origin& first = context.finding->sites.front().origin;
+  const Origin& last = last_site(context).origin;
   if (cause.kind == "copied-member")
-    return {{fmt::format("take {} out of {} or {}", context.finding->sites.front().origin.member,
-                         context.finding->sites.front().origin.path, last_site(context).origin.path),
+    return {{first.path == last.path
+                 ? fmt::format("make {} again, with one of the two: `ar q` adds what is there", first.path)
+                 : fmt::format("take {} out of {} or {}", first.member, first.path, last.path),
              {},
              {}}};
+  if (cause.kind == "member-in-both")
+    return {{fmt::format("if both are builds of one source, link one of them: take {} out of the other's archive; else "
+                         "rename what they share",
+                         first.member),
+             {},
+             {}}};
+  if (cause.kind == "runtime-in-both")
+    return {
+        {"make one static library of both, or a shared library of one that exports only its own functions", {}, {}}};
+  if (cause.kind == "branches-differ")
+    return {{"compile all that include the header with the same macros, and let it only declare what it defines now",
+             {},
+             {}}};
+  if (cause.kind == "two-headers")
+    return {{"let all include one of the two, and there declare it `extern`, or define it `inline` (C++17)", {}, {}}};
+  if (cause.kind == "tentative-in-headers")
+    return {{"declare it `extern` in each of them, and define it in one source file", {}, {}}};
+  if (cause.kind == "strong-specialisation")
+    return {{"make it `inline`, or declare it in the header and define it in one source file", {}, {}}};
+  if (cause.kind == "same-cuid")
+    return {{"give each source a -cuid= of its own, or none; link one object of each source", {}, {}}};
+  if (cause.kind == "device-linked-twice")
+    return {
+        {"make one device link, of all objects with relocatable device code, for the program (CMake: "
+         "CUDA_RESOLVE_DEVICE_SYMBOLS OFF for the static libraries, ON for the program)",
+         {},
+         {}}};
   if (cause.kind == "source-compiled-otherwise")
     return {{fmt::format("link one of the two builds of it, or give {} another name in each, as the others have",
                          context.finding->demangled),

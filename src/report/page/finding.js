@@ -166,7 +166,7 @@ function othersOf(finding) {
   if (!others.length) return null;
   const rows = others.slice(0, MOST_OTHERS).map(other => {
     const site = other.sites.find(s => s.file !== null), fix = other.fixes.find(f => f.diff);
-    return el("li", el("code", other.demangled), site ? " " + lineOf({file: site.file, line: site.line}) : "", fix ? diffBlock(fix.diff) : null);
+    return el("li", el("code", other.demangled || other.message), site ? " " + lineOf({file: site.file, line: site.line}) : "", fix ? diffBlock(fix.diff) : null);
   });
   return el("section", el("details", el("summary", `${counted(others.length, "more symbol")} of the same cause`), el("ul", ...rows),
     others.length > MOST_OTHERS ? el("p.dim", `${others.length - MOST_OTHERS} more are not shown`) : null));
