@@ -236,6 +236,11 @@ constexpr Form kForms[] = {
     {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown,
      "{i}: relocation {n} against {s} out of range: {*}"},
     {RelocationOverflow, Message::RelocationOverflow, LogTool::Unknown, "{i}: relocation {n} out of range: {*}"},
+    // A hidden symbol must be defined in the output itself, as -fPIC does not change
+    {UndefinedReference, std::nullopt, LogTool::Bfd,
+     "{i}: relocation {*} against undefined hidden symbol `{s}' can not {*}"},
+    {UndefinedReference, std::nullopt, LogTool::Bfd,
+     "{i}: relocation {*} against undefined protected symbol `{s}' can not {*}"},
     // Relocations that the output can't hold, for x86-64 and aarch64
     {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} in section {*}"},
     {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} can not be used{*}"},

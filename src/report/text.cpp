@@ -190,10 +190,13 @@ std::string headline(const Finding& finding, const Style& style) {
 void print_finding(std::string& out, const Finding& made, const Style& style) {
   const Finding finding = for_display(made);
   out += headline(finding, style);
-  if (rule(finding.rule).names_file) return print_links(out, finding, style);
   if (finding.cause) out += labelled("cause", finding.cause->text, finding, style);
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     out += labelled(i == 0 ? "fix" : "or", finding.fixes[i].text, finding, style);
+  if (rule(finding.rule).names_file) {
+    print_others(out, finding, style.paint);
+    return print_links(out, finding, style);
+  }
   const std::size_t width = column_width(finding);
   Chains printed;
   for (std::size_t i = 0; i < finding.sites.size() && i < style.most_sites; ++i)
@@ -330,8 +333,9 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
   bool joined = false;  // by cause: there are fewer findings than symbols
   for (const Finding& finding : audit.findings) {
     ++of[static_cast<int>(finding.severity)];
-    symbols += (finding.symbol.empty() ? 0 : 1) + finding.also.size();
-    joined |= !finding.also.empty() && rule(finding.rule).kind != RuleKind::NotPic;
+    if (finding.symbol.empty()) continue;
+    symbols += 1 + finding.also.size();
+    joined |= !finding.also.empty();
   }
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");

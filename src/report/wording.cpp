@@ -66,16 +66,14 @@ std::string_view to_word(Compression compression) {
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
 std::string subject_of(const Finding& finding) {
-  const bool is_object = rule(finding.rule).kind == RuleKind::NotPic && !finding.sites.empty();
-  return is_object ? finding.sites.front().origin.display() : finding.demangled;
+  return finding.symbol.empty() && !finding.sites.empty() ? finding.sites.front().origin.display() : finding.demangled;
 }
 
 std::string sentence(const Finding& finding) {
   const std::size_t more = finding.also.size();
   if (more == 0) return finding.message;
-  const bool are_objects = rule(finding.rule).kind == RuleKind::NotPic;
   return fmt::format("{}, and {} {} the same cause", finding.message,
-                     counted(more, are_objects ? "more object" : "more symbol"), more == 1 ? "has" : "have");
+                     counted(more, finding.symbol.empty() ? "more object" : "more symbol"), more == 1 ? "has" : "have");
 }
 
 std::string others_text(const Finding& finding) {

@@ -45,7 +45,7 @@ std::string counted(std::size_t n, std::string_view one);
 /// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
 std::string sentence(const Finding& finding);
 
-/// What a finding is about where others have its cause too: a symbol, or the object that can't be linked.
+/// What a finding is about where others have its cause too: a symbol, or an object.
 std::string subject_of(const Finding& finding);
 
 /// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.

@@ -345,8 +345,9 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
     std::set<std::string> held;
     for (const DeviceImage& image : evidence.object(id).device.images) held.insert(image.target());
     Finding& finding = findings.back();
-    finding.cause = {"other-gpu-arch", fmt::format("it was compiled for {}, and this device link is for {}",
-                                                   fmt::join(held, ", "), gpu_arch_names(archs))};
+    const std::string text = fmt::format("it was compiled for {}, and this device link is for {}",
+                                         fmt::join(held, " and "), gpu_arch_names(archs));
+    finding.cause = {"other-gpu-arch", text, text};
     finding.fixes.push_back(
         {fmt::format("compile it for {} too ({}), or give the device link the -gencode options of "
                      "the objects",

@@ -17,7 +17,7 @@ NAMES = {
     "vtable for Shape": "define that function", "typeinfo for llvm::Pass": "RTTI", "Foo::count": "inline (C++17)", "void put<int>(int)": "instantiate it explicitly",
     "uname(utsname*)": 'extern "C"', "n::load(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)": "_GLIBCXX_USE_CXX11_ABI",
     "y::load(std::__1::basic_string<char> const&)": "-stdlib", "own_function": "source",
-    "__hip_fatbin_3c9f": "--hip-link", "__start_reg": "retain", "_Py_NoneStruct": "-Wl,-z,defs", "__vsnprintf_chk": "-U_FORTIFY_SOURCE", "__own_chk": "source",
+    "__hip_fatbin_3c9f": "--hip-link", "hipMalloc": "-lamdhip64", "__start_reg": "retain", "_Py_NoneStruct": "-Wl,-z,defs", "__vsnprintf_chk": "-U_FORTIFY_SOURCE", "__own_chk": "source",
     "f@m()": "interface unit", "Widget@gfx.core::draw() const": "gfx.core", "initializer for module m": "interface unit", "_ZNKW3gfxW4core6Widget4drawEv": "gfx.core",
 }
 
@@ -158,6 +158,8 @@ MESSAGES = [
      "/usr/bin/ld: error: lto-wrapper failed\ncollect2: error: ld returned 1 exit status", "compile-error", "f@@V1", "symver"),
     ('ERROR: modpost: "ethtool_op_get_link_x" [/src/r8152.ko] undefined!\nmake[1]: *** [scripts/Makefile.modpost:126: Module.symvers] Error 1', "other-link-error", "ethtool_op_get_link_x", "KBUILD_EXTRA_SYMBOLS"),
     ("WARNING: modpost: r8152: 'usb_helper' exported twice. Previous export was in compat.ko", "other-link-error", "usb_helper", "export usb_helper in one"),
+    ("/usr/bin/ld: a.o: relocation R_X86_64_PC32 against undefined hidden symbol `__hip_fatbin_3c9f' can not be used when making a shared object",
+     "undefined-reference", "__hip_fatbin_3c9f", "--hip-link"),
     ("nvlink fatal   : Input file 'libx.a:y.o' newer than toolkit (129 vs 120)", "other-link-error", None, "link with nvcc of CUDA 12.9 or later"),
     ("[libprotobuf ERROR google/protobuf/descriptor_database.cc:642] File already exists in database: a.proto", "run-time-error", None, "one shared library"),
     ("==7==ERROR: AddressSanitizer: odr-violation (0x5611c3464060):\n  [1] size=16 'table' a.c:1:5 in /x/p\n  [2] size=40 'table' b.c:1:6 in /x/libb.so", "run-time-error", "table", "extern"),

@@ -344,7 +344,8 @@ c("a feature macro is no switch", both("#ifdef _GNU_SOURCE\nint x;\n#endif\n", b
   "declare it `extern` in x.h:2 and define it in one source file")
 
 c("a debug variable is no switch", both("extern int dbg;\n#ifdef DEBUG\nint dbg = 1;\n#endif\n", before="#define DEBUG\n"), "variable-not-extern",
-  "the header defines the variable: it says neither extern nor inline", "declare it `extern` in x.h:3 and define it in one source file")
+  "the header defines the variable: it says neither extern nor inline; line 2 is taken because DEBUG is defined (a.c:1) when {cc} compiles a.c",
+  "declare it `extern` in x.h:3 and define it in one source file")
 
 c("a level is no switch", both("#if LEVEL > 2\n#define E\n#else\n#define E extern\n#endif\nE int x;\n", before="#define LEVEL 3\n"), "empty-macro",
   "E is empty here: line 1 (`#if LEVEL > 2`) is taken when {cc} compiles a.c", "let E expand to `extern` in x.h:2 too, and define the variable in one source file")
@@ -358,7 +359,8 @@ cxx("the implementation file of a library that is compiled apart (asio)", {
 
 c("a configured feature is no switch", {
     "config.h": "#define NEED_STRLCPY 1\n", "compat.h": '#include "config.h"\nint lcpy(void);\n#ifdef NEED_STRLCPY\nint lcpy(void) { return 1; }\n#endif\n',
-    "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline", "the header defines the function, which is not inline",
+    "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline",
+  "the header defines the function, which is not inline; line 3 is taken because NEED_STRLCPY is defined (config.h:1) when {cc} compiles a.c",
   "make it `static` in compat.h:4 and where it is declared (compat.h:2)")
 
 # --- A source, a header and what is declared

@@ -65,6 +65,7 @@ constexpr std::array kPrefixed{
     Prefixed{"nvrtc", "-lnvrtc", "NVRTC"},
     Prefixed{"nvml", "-lnvidia-ml", "NVML"},
     Prefixed{"cuda", "-lcudart", "the CUDA runtime"},
+    Prefixed{"hip", "-lamdhip64", "the HIP runtime"},
     Prefixed{"cu", "-lcuda", "the CUDA driver (where no driver is installed, the toolkit's stub)"},
 };
 
@@ -149,16 +150,19 @@ std::optional<Advice> of_cuda(std::string_view name) {
   for (const Prefixed& library : kPrefixed)
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
-      return Advice{fmt::format("by its name it is of {}, which is not linked", library.what),
-                    of_library(library.what, library.option).fix, std::string(library.option)};
+      return Advice{
+          fmt::format("by its name it is of {}, which is not linked, or in a version without it", library.what),
+          of_library(library.what, library.option).fix, std::string(library.option)};
   return std::nullopt;
 }
 
 /// HIP's code objects and the handles to them: of code compiled with -fgpu-rdc, made by the device link.
 std::optional<Advice> of_hip(std::string_view name) {
+  if (starts_with_any(name, {"__hipRegister", "__hipUnregister", "__hipPushCall", "__hipPopCall"}))
+    return of_library("the HIP runtime", "-lamdhip64");
   if (!starts_with_any(name, {"__hip_fatbin", "__hip_gpubin_handle", "__hip_module_ctor"})) return std::nullopt;
   return Advice{"it was compiled as relocatable device code (-fgpu-rdc), and no device link was made of it",
-                "link by hipcc or clang++ with -fgpu-rdc --hip-link"};
+                "link by hipcc or clang++ with -fgpu-rdc --hip-link", "--hip-link"};
 }
 
 /// glibc's functions that calls become with _FORTIFY_SOURCE (LSB Core, and glibc's debug/Versions): "__memcpy_chk".

@@ -3,6 +3,7 @@
 #include "locate/providers/providers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -98,14 +99,13 @@ class SupplierSearch {
 
   void say_where_to_put() {
     for (Unresolved* name : missing_)
-      for (Supplier& supplier : name->suppliers)
+      for (Supplier& supplier : name->suppliers) {
         if (const auto behind = behind_.find(supplier.about);
             behind != behind_.end() && supplier.kind == "library-too-early")
           for (const std::uint32_t archive : behind->second) supplier.fix += " and " + spelled(archive);
-    for (Unresolved* name : missing_)
-      for (Supplier& supplier : name->suppliers)
         if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
           supplier.fix += " after " + spelled(last->second);
+      }
   }
 
   /// A library that GNU ld has found for another one, where the linker's own folders have it by its link name too.
@@ -113,8 +113,7 @@ class SupplierSearch {
     for (Supplier& supplier : missing_[i]->suppliers) {
       const std::string& path = supplier.about;
       const std::string folder = path.substr(0, path.rfind('/'));
-      const std::vector<std::string>& own = job_.builtin_dirs;
-      if (!base_name(path).starts_with("lib") || std::find(own.begin(), own.end(), folder) == own.end()) continue;
+      if (!base_name(path).starts_with("lib") || !is_in_own_folder(path)) continue;
       const std::string option = as_option(path);
       if (!is_there(folder + "/lib" + option.substr(2) + ".so")) continue;
       Supplier named = supplier;
@@ -466,15 +465,18 @@ class SupplierSearch {
                "take `static` from the definition in " + who + ", or in assembly write .globl " + missing);
   }
 
+  /// A folder that the linker itself knows.
+  bool is_in_own_folder(const std::string& path) const {
+    return is_among(path.substr(0, path.rfind('/')), job_.builtin_dirs);
+  }
+
   /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line
   /// doesn't, and what the machine has installed is no answer for it.
   std::vector<std::string> folders_of_the_line() const {
     const std::vector<std::string>& own = job_.builtin_dirs;
     std::vector<std::string> folders = job_.search_dirs;
-    const auto from_own = [&](const LinkInput& input) {
-      return std::find(own.begin(), own.end(), input.path.substr(0, input.path.rfind('/'))) != own.end();
-    };
-    if (std::any_of(job_.inputs.begin(), job_.inputs.end(), from_own)) return folders;
+    if (std::ranges::any_of(job_.inputs, [&](const LinkInput& input) { return is_in_own_folder(input.path); }))
+      return folders;
     const auto place = std::find_end(folders.begin(), folders.end(), own.begin(), own.end());
     if (place != folders.end()) folders.erase(place, place + static_cast<std::ptrdiff_t>(own.size()));
     return folders;
@@ -513,13 +515,9 @@ class SupplierSearch {
     if (is_among(option, {"-lasan", "-lhwasan", "-llsan", "-lmsan", "-ltsan", "-lubsan"})) return true;
     const Machine of_library = probe_file(library).machine;
     if (of_library.known() && machine() != 0 && of_library.number != machine()) return true;
-    const std::vector<std::string>& own = job_.builtin_dirs;
-    const auto is_own = [&](const std::string& path) {
-      return std::find(own.begin(), own.end(), path.substr(0, path.rfind('/'))) != own.end();
-    };
     const auto libc = on_line.find("-lc");
     return is_among(option, {"-lc", "-lm", "-lpthread", "-ldl", "-lrt", "-lutil", "-lcrypt", "-lresolv"}) &&
-           libc != on_line.end() && is_own(library) && !is_own(*libc->second);
+           libc != on_line.end() && is_in_own_folder(library) && !is_in_own_folder(*libc->second);
   }
 
   void look_in_folders() {
@@ -886,14 +884,13 @@ class DeviceSupplierSearch {
     for (const DeviceTarget& target : targets) skipped.insert(target.skipped.begin(), target.skipped.end());
     for (const ObjectId id : skipped) {
       ObjectFacts object = inputs[id.input].objects[id.object];
-      for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
-        const DeviceSymbols* symbols = decoded(object, i);
-        for (std::size_t s = 0; symbols != nullptr && s < symbols->symbols.size(); ++s)
-          if (const auto found = by_name_.find(symbols->name(symbols->symbols[s]));
-              found != by_name_.end() && symbols->symbols[s].defined)
-            remark(names_[found->second].elsewhere,
-                   fmt::format("{} defines it for {}", object.origin.display(), object.device.images[i].target()));
-      }
+      std::map<Name*, std::set<std::string>> archs;
+      for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
+        if (const DeviceSymbols* symbols = decoded(object, i))
+          for (const DeviceSymbol& symbol : symbols->symbols)
+            if (Name* name = defined_by(symbol, *symbols)) archs[name].insert(object.device.images[i].target());
+      for (const auto& [name, held] : archs)
+        remark(name->elsewhere, fmt::format("{} defines it for {}", object.origin.display(), fmt::join(held, " and ")));
     }
   }
 
@@ -933,6 +930,12 @@ class DeviceSupplierSearch {
       remarks.push_back(std::move(text));
   }
 
+  /// The missing name that the symbol defines; null: none of them.
+  Name* defined_by(const DeviceSymbol& symbol, const DeviceSymbols& symbols) {
+    const auto found = symbol.defined ? by_name_.find(symbols.name(symbol)) : by_name_.end();
+    return found == by_name_.end() ? nullptr : &names_[found->second];
+  }
+
   std::uint32_t image_of(const ObjectFacts& object) const {
     for (const GpuArch& arch : archs_)
       if (const std::uint32_t image = choose_(object.device, arch); image != kNone) return image;
@@ -955,11 +958,8 @@ class DeviceSupplierSearch {
     const std::uint32_t image = image_of(object);
     const DeviceSymbols* symbols = image == kNone ? nullptr : decoded(object, image);
     if (symbols == nullptr) return;
-    for (const DeviceSymbol& symbol : symbols->symbols) {
-      if (!symbol.defined) continue;
-      if (const auto found = by_name_.find(symbols->name(symbol)); found != by_name_.end())
-        remark(names_[found->second].definers, path);
-    }
+    for (const DeviceSymbol& symbol : symbols->symbols)
+      if (Name* name = defined_by(symbol, *symbols)) remark(name->definers, path);
     look_for_kin(*symbols, path + ", which is not on the device link's line,");
   }
 
