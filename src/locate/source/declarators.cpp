@@ -230,6 +230,12 @@ class DeclaratorReader {
   std::string last_;                ///< of the declarator read last
 };
 
+/// "used" of `__used__`, as attributes may be written in headers.
+std::string plain_name(std::string_view attribute) {
+  const bool is_marked = attribute.size() > 4 && attribute.starts_with("__") && attribute.ends_with("__");
+  return std::string(is_marked ? attribute.substr(2, attribute.size() - 4) : attribute);
+}
+
 constexpr unsigned kDeepestDeclarator = 50;
 
 void DeclaratorReader::read_pointers(std::size_t& at, Declared& declared, Shape& shape) {
@@ -525,6 +531,7 @@ std::size_t DeclaratorReader::behind_attributes(std::size_t at) {
     for (std::size_t i = at; i < end; ++i) {
       if (tokens_[i].text == "alias" || tokens_[i].text == "__alias__") base_.is_alias = true;
       if (tokens_[i].text == "section" || tokens_[i].text == "__section__") base_.has_section = true;
+      if (tokens_[i].is_name()) base_.attributes.push_back(plain_name(tokens_[i].text));
     }
     at = end;
   }
@@ -767,8 +774,10 @@ std::vector<Declared> DeclaratorReader::read() {
     Shape shape;
     if (!read_declarator(at, declared, shape, 0)) break;
     read_initialiser(at, declared);
+    declared.end_token = static_cast<std::uint32_t>(at);
     declared.is_alias = base_.is_alias;
     declared.has_section = base_.has_section;
+    declared.attributes = base_.attributes;
     result.push_back(std::move(declared));
     if (!has(at) || !tokens_[at].is(',')) break;
     ++at;

@@ -277,6 +277,7 @@ bool Preprocessor::expand_builtin(const Token& name) {
   Token token = lex_one(keep(std::move(text)), names_);
   token.at = name.at;
   token.flags = name.flags;
+  if (word_of(name) == Word::Counter) token.flags |= Token::Counted;
   push_tokens({token}, nullptr);
   return true;
 }

@@ -448,6 +448,8 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.in_extern_c = found.extern_c;
   result.has_linkage = found.has_linkage;
   result.is_alias = what.is_alias;
+  result.contents = found.contents;
+  result.scopes = found.scopes;
   result.in_class = found.in_class;
   result.is_internal = is_internal(entry, all, language);
   if (what.type_key != Word::Count) result.type_key = kWords[static_cast<std::size_t>(what.type_key)];

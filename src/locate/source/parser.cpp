@@ -317,14 +317,8 @@ std::vector<std::size_t> Parser::meant_by(const Declared& declared) const {
 
 /// Keeps what the collected declaration says about the wanted names.
 void Parser::record() {
-  bool is_mentioned = false;
-  bool uses_label = false;
-  for (const Token& token : declaration_.tokens) {
-    is_mentioned = is_mentioned || (token.kind == Kind::Identifier && by_key_.contains(token.id));
-    uses_label = uses_label || is_asm(word_of(token)) || (token.is_name() && labelled_.contains(token.id));
-  }
-  const std::vector<std::size_t> label = uses_label ? labelled() : std::vector<std::size_t>();
-  if (!is_mentioned && !uses_label) return;
+  if (!declaration_.is_mentioned && !declaration_.has_label) return;
+  const std::vector<std::size_t> label = declaration_.has_label ? labelled() : std::vector<std::size_t>();
   for (Declared& declared : read_declarators(declaration_, language_)) {
     if (!label.empty()) {
       by_label_[declared.last] = label;
@@ -384,8 +378,106 @@ Found Parser::make_found(Declared declared) const {
   found.in_unknown = std::any_of(scopes_.begin(), scopes_.end(),
                                  [](const Scope& scope) { return scope.kind == Scope::Kind::Unknown; });
   found.too_long = declaration_.too_long;
+  found.contents = contents_of(declared);
+  for (const std::uint32_t part : path_) found.scopes.emplace_back(names_.name(part));
   found.what = std::move(declared);
   return found;
+}
+
+namespace {
+
+constexpr std::size_t kMostNamesWithin = 512;
+
+/// Reads tokens one after the other.
+class ContentsReader {
+ public:
+  /// One before the name.
+  void add_specifier(const Token& token) {
+    if (word_of(token) != Word::Extern) mix(token, declaration_);
+  }
+
+  /// One behind it.
+  void add(const Token& token) {
+    mix(token, hash_);
+    mix(token, declaration_);
+    const Word word = word_of(token);
+    const bool is_static =
+        word == Word::Static || word == Word::ThreadLocal || word == Word::GnuThread || word == Word::CThreadLocal;
+    if (is_static || token.is('=') || token.is(';') || token.is('[') || token.is('(') || token.is('{')) end_variable();
+    if (is_static) in_static_ = true;
+    if (in_static_) is_const_ = token.is('*') ? false : is_const_ || is_const_word(word) || word == Word::Constexpr;
+    add_name(token, word);
+    before_ = token;
+  }
+
+  Contents finish(bool is_whole) {
+    end_variable();
+    if (names_.size() > kMostNamesWithin || is_counted_) is_whole = false;
+    const auto known = [&](std::uint64_t hash) { return is_whole ? std::max<std::uint64_t>(hash, 1) : 0; };
+    return {known(hash_), known(declaration_), {names_.begin(), names_.end()}, has_variable_};
+  }
+
+ private:
+  /// FNV-1a.
+  void mix(const Token& token, std::uint64_t& hash) {
+    is_counted_ = is_counted_ || (token.flags & Token::Counted) != 0;
+    for (const char c : token.text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash = (hash ^ 0x100) * 0x100000001b3;
+  }
+
+  void end_variable() {
+    has_variable_ = has_variable_ || (in_static_ && !is_const_);
+    in_static_ = is_const_ = false;
+  }
+
+  void add_name(const Token& token, Word word) {
+    const bool is_plain = token.is_name() && (word == Word::Count || word < Word::Namespace);
+    if (token.is(punct::Scope)) {
+      if (!before_.is_name()) name_.clear();
+      return;
+    }
+    if (!name_.empty() && is_plain && before_.is(punct::Scope)) {
+      name_.append("::").append(token.text);
+      return;
+    }
+    keep_name();
+    if (is_plain && !before_.is('.') && !before_.is(punct::Arrow)) name_ = token.text;
+    if (token.kind == Kind::End) keep_name();
+  }
+
+  void keep_name() {
+    if (!name_.empty() && names_.size() <= kMostNamesWithin) names_.insert(std::move(name_));
+    name_.clear();
+  }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325, declaration_ = 0xcbf29ce484222325;
+  std::set<std::string> names_;
+  std::string name_;  // so far
+  Token before_;
+  bool in_static_ = false, is_const_ = false, has_variable_ = false;
+  bool is_counted_ = false;  // another use of __COUNTER__ before it would change it
+};
+
+}  // namespace
+
+Contents Parser::contents_of(const Declared& declared) const {
+  ContentsReader reader;
+  bool is_whole = !declaration_.too_long;
+  for (std::size_t at = 0; at <= declared.name_token; ++at) reader.add_specifier(declaration_.tokens[at]);
+  const std::size_t end = std::min<std::size_t>(declared.end_token, declaration_.tokens.size());
+  for (std::size_t at = declared.name_token + 1; at < end; ++at) {
+    const Token& token = declaration_.tokens[at];
+    reader.add(token);
+    if (token.kind != Kind::Braces) continue;
+    if (token.id >= declaration_.ranges.size()) {
+      is_whole = false;
+      continue;
+    }
+    const auto& [first, last] = declaration_.ranges[token.id];
+    for (std::size_t within = first; within < last; ++within) reader.add(declaration_.within[within]);
+  }
+  reader.add(Token());
+  return reader.finish(is_whole);
 }
 
 // --- Delimiting declarations: where one ends, and what a `{` in it is.
@@ -455,6 +547,9 @@ void Parser::give_back_with_marks(const Token& token, std::size_t marks) {
 /// Behind a `{`: reads over its `}`.
 void Parser::skip_braces() {
   bool after_friend = false;
+  skipped_ = kNotKept;
+  const bool is_kept = declaration_.is_mentioned;
+  const std::size_t first = declaration_.within.size();
   for (std::size_t depth = 1; depth != 0;) {
     const Token token = given_back_ ? take() : source_.next();
     if (token.kind == Kind::End) {
@@ -464,7 +559,12 @@ void Parser::skip_braces() {
     note_friend(token, after_friend);
     if (token.is('{')) ++depth;
     if (token.is('}')) --depth;
+    if (is_kept && token.kind != Kind::Mark && declaration_.within.size() <= kMostTokens)
+      declaration_.within.push_back(token);
   }
+  if (!is_kept || declaration_.within.size() > kMostTokens) return;
+  skipped_ = static_cast<std::uint32_t>(declaration_.ranges.size());
+  declaration_.ranges.emplace_back(first, declaration_.within.size());
 }
 
 /// `friend bool operator==(A, A) {...}` in a class that is read over is a function of the namespace.
@@ -542,6 +642,10 @@ void Parser::skip_constraint() {
 }
 
 void Parser::append(const Token& token) {
+  if (token.is_name()) {
+    declaration_.is_mentioned = declaration_.is_mentioned || by_key_.contains(token.id);
+    declaration_.has_label = declaration_.has_label || is_asm(word_of(token)) || labelled_.contains(token.id);
+  }
   if (declaration_.tokens.size() < kMostTokens) {
     declaration_.tokens.push_back(token);
   } else {
@@ -549,9 +653,10 @@ void Parser::append(const Token& token) {
   }
 }
 
-void Parser::append_braces(const Token& open) {
+void Parser::append_braces(const Token& open, std::uint32_t range) {
   Token braces = open;
   braces.kind = Kind::Braces;
+  braces.id = range;
   append(braces);
 }
 
@@ -562,7 +667,7 @@ void Parser::append_group(const Token& open) {
     if (token.kind == Kind::End || token.is('}')) return give_back(token);
     if (token.is('{')) {
       skip_braces();
-      append_braces(token);
+      append_braces(token, skipped_);
       continue;
     }
     if (token.is('(') || token.is('[')) ++depth;
@@ -663,11 +768,11 @@ bool Parser::collect_braces(const Token& open, const Shape& shape) {
   switch (classify(shape)) {
     case Opens::Class:
       open_class(*shape.class_key);
-      append_braces(open);
+      append_braces(open, kNotKept);
       return true;
     case Opens::Initialiser:
       skip_braces();
-      append_braces(open);
+      append_braces(open, skipped_);
       return true;
     case Opens::Block:
       declaration_.tokens.clear();
@@ -677,7 +782,7 @@ bool Parser::collect_braces(const Token& open, const Shape& shape) {
       break;
   }
   skip_braces();
-  append_braces(open);
+  append_braces(open, skipped_);
   declaration_.end = Declaration::End::Body;
   while (shape.function_try) {  // its handlers
     const std::size_t marks = declaration_.marks.size();

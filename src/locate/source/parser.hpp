@@ -37,13 +37,18 @@ struct Declaration {
   };
   std::vector<Token> tokens;
   std::vector<MacroUse> marks;
+  /// The tokens in braces, of a declaration that names a wanted one; Token::id of Kind::Braces is the index of its range.
+  std::vector<Token> within;
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
   End end = End::Stray;
   Spot first;  ///< of its first token, template heads included
   bool is_template = false, is_specialisation = false, is_instantiation = false;
   bool has_linkage = false;  ///< extern "C" or extern "C++" without braces
   bool extern_c = false;     ///< extern "C", here or around
   bool in_class = false;
-  bool too_long = false;  ///< not all tokens are here
+  bool too_long = false;      ///< not all tokens are here
+  bool is_mentioned = false;  ///< a wanted name is among the tokens,
+  bool has_label = false;     ///< or __asm__, or a name that it gives another symbol
 
   void clear() {
     const bool outer_c = extern_c;
@@ -64,6 +69,7 @@ struct Declared {
   std::string last;                       ///< x, ~x, operator+
   std::uint32_t name_token = 0;           ///< index
   std::uint32_t first_token = 0;          ///< of A in A::B::x
+  std::uint32_t end_token = 0;            ///< behind its initialiser or body
   bool is_extern = false, is_inline = false, is_static = false, is_constexpr = false, is_const = false;
   bool is_volatile = false, is_thread_local = false, is_friend = false;
   bool is_function = false, has_body = false, has_initialiser = false, is_alias = false;
@@ -73,7 +79,8 @@ struct Declared {
   bool is_deduced = false, has_unnamed_class = false, has_section = false, has_misplaced_attribute = false;
   bool unclear = false;         ///< T x(y): a function when y is a type, else a variable
   Word type_key = Word::Count;  ///< of a type that the declaration defines
-  std::string unknown;          ///< a word among the specifiers that means nothing: a macro that was not read?
+  std::vector<std::string> attributes{};
+  std::string unknown;  ///< a word among the specifiers that means nothing: a macro that was not read?
   std::uint32_t arguments_begin = 0, arguments_end = 0;    ///< tokens between a specialisation's < and >
   std::uint32_t parameters_begin = 0, parameters_end = 0;  ///< tokens between a function's parentheses
   std::string member_qualifiers;                           ///< behind them: "const", "constvolatile", "&", "const&&"
@@ -101,6 +108,8 @@ struct Found {
   bool extern_c = false, has_linkage = false, in_anonymous = false, in_class = false;
   bool in_unknown = false;  ///< in braces that nothing explains
   bool too_long = false;
+  Contents contents{};
+  std::vector<std::string> scopes{};
 };
 
 /// What was read of one name.
@@ -132,6 +141,7 @@ class Parser {
     std::optional<std::size_t> class_key;
     bool has_parameters = false, assigned = false, constructor = false, function_try = false, has_operator = false;
   };
+  static constexpr std::uint32_t kNotKept = 0xffffffff;  ///< what the braces hold
   enum class Opens : std::uint8_t { Class, Body, Initialiser, Block };
 
   // Tokens
@@ -147,7 +157,7 @@ class Parser {
   void skip_group(const Token& open);
   void append(const Token& token);
   void append_group(const Token& open);
-  void append_braces(const Token& open);
+  void append_braces(const Token& open, std::uint32_t range);
 
   // Scopes
   void parse_scope();
@@ -177,6 +187,7 @@ class Parser {
   std::vector<std::size_t> labelled() const;
   void keep(std::size_t name, const Found& found);
   Found make_found(Declared declared) const;
+  Contents contents_of(const Declared& declared) const;
   bool names_scope(const Declared& declared, std::size_t parts, const Path& wanted) const;
   bool matches(const Declared& declared, const Path& wanted) const;
 
@@ -205,7 +216,8 @@ class Parser {
   std::vector<Scope> scopes_;
   std::unordered_set<std::uint32_t> inline_namespaces_;
   unsigned class_depth_ = 0;
-  unsigned prefixes_ = 0;  ///< of the declaration that is begun: export, template<...>
+  unsigned prefixes_ = 0;             ///< of the declaration that is begun: export, template<...>
+  std::uint32_t skipped_ = kNotKept;  ///< in Declaration::ranges, what skip_braces() read
   bool at_end_ = false;
   bool unbalanced_ = false;
   std::vector<Parsed> parsed_;

@@ -370,6 +370,12 @@ std::string standard_name(const TranslationUnit& unit) {
   return standard_spelled(standard.gnu, is_c, standard.year);
 }
 
+std::string default_standard(const TranslationUnit& unit) {
+  if (!unit.options || unit.compiler_version.empty() || unit.language == Language::C) return {};
+  const int major = std::atoi(unit.compiler_version.c_str());
+  return major >= (unit.compiler == Compiler::Clang ? 16 : 11) ? "gnu++17" : "gnu++14";
+}
+
 std::vector<std::string> standard_names(const TranslationUnit& unit) {
   const bool is_c = unit.language == Language::C;
   const bool is_gnu = standard_of(unit, is_c, unit.compiler == Compiler::Clang).gnu;

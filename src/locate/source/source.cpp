@@ -298,6 +298,7 @@ class SourceOrigins : public Origins {
     form.is_alias = found.what.is_alias;
     form.has_section = found.what.has_section;
     form.has_misplaced_attribute = found.what.has_misplaced_attribute;
+    form.attributes = found.what.attributes;
     return form;
   }
 

@@ -75,6 +75,9 @@ struct TranslationUnit {
   bool is_known_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
 };
 
+/// The standard of C++ of a compiler whose version is known and whose command names none; empty where either is not known.
+std::string default_standard(const TranslationUnit& unit);
+
 /// A global's name without parameters and template arguments: {"deep_ep", "state"}. Classes are parts like namespaces;
 /// a constructor is {"A", "A"}, a destructor {"A", "~A"}, an operator {"operator+"}.
 struct Name {
@@ -152,6 +155,15 @@ struct Form {
   bool is_alias = false;
   bool has_misplaced_attribute = false;  ///< [[x]] or alignas between the specifiers
   bool has_section = false;              ///< an attribute says in which
+  std::vector<std::string> attributes;   ///< their names and operands, without underscores around them
+};
+
+/// What follows the name in its declaration, macros expanded: parameters and body, or the initialiser.
+struct Contents {
+  std::uint64_t hash = 0;          ///< of the tokens; 0: not known, or of __COUNTER__
+  std::uint64_t declaration = 0;   ///< and of those before the name, without `extern`
+  std::vector<std::string> names;  ///< in them, each once, as they are written: "total", "n::total"
+  bool has_variable = false;       ///< a body declares a static variable that is not const
 };
 
 struct Definition {
@@ -183,6 +195,8 @@ struct Definition {
   std::string text;      ///< first line of the declaration as written, without blanks at its ends
   std::string type_key;  ///< "enum", "struct" ...: of the type that the same declaration defines
   Form form;             ///< from sources only, not from a preprocessor's output
+  Contents contents{};
+  std::vector<std::string> scopes{};  ///< namespaces and classes around it, outermost first
 };
 
 struct Reading {

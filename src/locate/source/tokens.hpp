@@ -85,6 +85,7 @@ struct Token {
     LineStart = 1,  ///< first on its line
     Space = 2,      ///< white space before it
     NoExpand = 4,   ///< met inside its own expansion (C11 6.10.3.4 2)
+    Counted = 8,    ///< a value of __COUNTER__
   };
   Kind kind = Kind::End;
   std::uint8_t flags = 0;
