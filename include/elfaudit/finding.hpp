@@ -113,8 +113,7 @@ struct Cause {
 struct Fix {
   std::string text;
   SourceLine at{};     ///< line 0: not in one place
-  std::string diff{};  ///< unified, for `patch -p0`; empty when it is more than a line
-  bool whole = true;   ///< false: the diff is not all of it, the text says what is left to write
+  std::string diff{};  ///< unified, for `patch -p0`, and the whole edit; empty where it has to be made by hand
 };
 
 /// A relocation that a finding is about.

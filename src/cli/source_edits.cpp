@@ -337,7 +337,7 @@ class SourceEdits {
   void leave_to(const Finding& finding) {
     for (const Fix& fix : finding.fixes) {
       const std::vector<LineEdit> edits = edits_of(fix.diff);
-      if (edits.size() < 2 && fix.whole) continue;
+      if (edits.size() < 2) continue;
       for (const LineEdit& edit : edits) {
         if (!left_.try_emplace(edit, finding.demangled).second) continue;
         const Source& source = source_of(edit.first.file);
@@ -368,7 +368,7 @@ class SourceEdits {
 
   /// Empty once the finding's edits are among those to be applied.
   std::string why_not_taken(const Finding& finding) {
-    const auto is_ready = [](const Fix& fix) { return !fix.diff.empty() && fix.whole; };
+    const auto is_ready = [](const Fix& fix) { return !fix.diff.empty(); };
     const auto fix = std::ranges::find_if(finding.fixes, is_ready);
     if (finding.fixes.empty()) return "no edit is known that fixes it";
     if (fix == finding.fixes.end()) return "to do by hand: " + finding.fixes.front().text;

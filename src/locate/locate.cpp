@@ -223,7 +223,8 @@ class DefinitionEvidence {
 
   static void take_language(const source::TranslationUnit& unit, WrittenDefinition& written) {
     written.language = unit.language;
-    written.standard = unit.standard;
+    written.standard = unit.standard.empty() ? source::default_standard(unit) : unit.standard;
+    written.is_standard_known = !written.standard.empty() && !unit.standard_guessed;
     written.compiler = compiler_word(unit);
   }
 

@@ -187,7 +187,7 @@ SENTENCES = [
     (r"declare it `extern` in PLACE: \S+ defines it already", Follower.declare_only),
     (r"declare it `extern` in PLACE and define it", Follower.declare),
     (r"remove the initialiser in PLACE and define it", Follower.declare),
-    (r"make it `(?P<word>[a-z ]+)`(?: or `static inline`)? in PLACE and where it is declared \((?P<other>[^\s:]+):(?P<number>\d+)\)", Follower.specify),
+    (r"make it `(?P<word>[a-z ]+)` in PLACE and where it is declared \((?P<other>[^\s:]+):(?P<number>\d+)\)", Follower.specify),
     (r"write `(?P<word>[a-z ]+)` in the macro that generates it in PLACE", Follower.in_macro),
     (r"write `(?P<word>[a-z ]+)` where (?P<macro>\w+) defines it \(PLACE\)", Follower.in_macro),
     (r"let (?P<macro>\w+) expand to `extern` in PLACE too", Follower.extern_in_macro),

@@ -1,11 +1,12 @@
-"""Definitions in headers, of many shapes, and what becomes of them when the program's diffs are applied.
+"""Every edit that is offered is applied to a copy, and the program that it makes is held against the one it was.
 
-    edits.py [--seed S] [--count N] [--ways WAY,...] [--shapes]     prints what share of the offered diffs works
+    edits.py [--cases] [--shapes] [--count N] [--seed S] [--ways WAY,...] [--compilers CC,...] [--verbose]     prints the figures
 
-A mutation is a project: a header with a shape in it, two sources that include it and use what it defines, and a `.git`, so
-that the header is the project's. The header is a few lines, or a copy of an installed one with the shape at a random place of
-namespace scope. Each offered diff is applied with patch to a copy; the sources, and one with the definition where the fix asks
-for it, must compile and link, no symbol may be missing, and the finding's symbol may not be defined twice.
+A case is a project: a few sources, whose programs exit with 0 when what they have to share is shared. A shape is a definition in a header that two sources
+include, which is a few lines, or a copy of an installed header with the shape at a random place of namespace scope. `judge` builds the case,
+applies each diff to a copy, compiles that with the case's own flags (and -Wall -Wextra -Werror, where the case itself compiles so), links
+its programs and runs them. What an edit may not do: leave a symbol twice or undefined, make a compiler complain, change what a
+program does when the first definition is taken for all (-z muldefs).
 """
 
 import argparse
@@ -21,10 +22,12 @@ from dataclasses import dataclass
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from elfaudit_test import finished  # noqa: E402
+from cases import Case  # noqa: E402
+from elfaudit_test import Lab, by_symbol, finished  # noqa: E402
 
 WAYS = {"-g": ["-g"], "-g -MD": ["-g", "-MD"], "-MD": ["-MD"], "command": []}
 COMPILERS = {"gcc": "c", "clang": "c", "g++": "cpp", "clang++": "cpp"}
+STRICT = "-Wall -Wextra -Werror"
 HEADERS = ["zlib.h", "stdio.h", "stdlib.h", "string.h", "math.h", "pthread.h", "sys/socket.h", "netdb.h", "elf.h", "link.h", "dlfcn.h",
            "search.h", "regex.h", "glob.h", "expat.h", "sqlite3.h", "png.h", "curl/curl.h", "ncurses.h", "lua.h", "xxhash.h", "yaml.h",
            "zstd.h", "bzlib.h", "jpeglib.h", "gmp.h", "pcre2.h", "uv.h", "libxml/tree.h", "linux/input.h", "termios.h", "wchar.h"]
@@ -166,7 +169,144 @@ def strong(folder, made):
     return {line.split()[-1] for line in out.splitlines() if line.split()[-2] in "TDBRGSC"}
 
 
+def twice(folder, objects):
+    """The symbols that several of the objects define."""
+    seen = [strong(folder, made) for made in objects]
+    return {symbol for i, one in enumerate(seen) for other in seen[i + 1:] for symbol in one & other}
+
+
+@dataclass
+class Result:
+    findings: int = 0
+    with_diff: int = 0
+    advised: int = 0
+    diffs: int = 0
+    failures: list = None  # (what kind, which, text)
+
+    def add(self, other):
+        for name in ("findings", "with_diff", "advised", "diffs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.failures = (self.failures or []) + (other.failures or [])
+
+    def __str__(self):
+        kinds = [kind for kind, _ in self.failures or []]
+        bad = ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds)))
+        return (f"{self.findings} findings, {self.with_diff} with a diff, {self.advised} with advice alone; {self.diffs - len(kinds)} of {self.diffs} "
+                f"diffs work ({100 * (self.diffs - len(kinds)) / max(self.diffs, 1):.1f}%){': ' if bad else ''}{bad}")
+
+
+class Project:
+    """A case that is written to a folder, compiled one way and linked with the first definition of everything."""
+
+    def __init__(self, case, lab, compiler, way, plain=True):
+        self.case, self.lab, self.compiler, self.way, self.plain = case, lab, compiler, way, plain
+        case.write(lab)
+        (lab.path / ".git").mkdir(exist_ok=True)
+        self.objects = case.compile(lab, " ".join(WAYS[way]), compiler, database=way == "command")
+        self.twice = twice(lab.path, self.objects)
+        self.link_error, self.does = self.result(lab)
+        self.is_strict = None
+
+    def arguments(self):
+        """What elfaudit is to check: the objects, or the link of the first program."""
+        if self.plain:
+            return [*self.objects, *self.case.archives]
+        return ["--", *self.case.links(self.compiler)[0].split()]
+
+    def findings(self):
+        found = by_symbol(self.lab.audit("check", "--format", "json", *self.arguments()).json()["findings"])
+        return [finding for finding in found if finding["rule"] == "duplicate-definition"]
+
+    def result(self, lab, options=" -z muldefs"):
+        """The first error of a link, and what each program does."""
+        does = []
+        for i, link in enumerate(self.case.links(self.compiler)):
+            linked = lab.sh(f"{link}{options}", check=False)
+            if linked.code:
+                return linked.err, None
+            ran = lab.sh(f"./program{i}", check=False)
+            does.append((ran.code, ran.out))
+        return "", does
+
+    def copy(self):
+        """A copy of what is written, in which objects are those of before, and the folder that it goes with."""
+        holder = tempfile.TemporaryDirectory()
+        shutil.copytree(self.lab.path, f"{holder.name}/p", symlinks=True)
+        return Lab(f"{holder.name}/p"), holder
+
+    def complaint(self, lab, warnings=STRICT):
+        """The compiler's; empty when it takes all sources. What is compiled is left there to be linked."""
+        for command in self.case.commands(WAYS[self.way][:1], self.compiler, warnings):
+            done = lab.sh(command, check=False)
+            if done.code:
+                return done.err
+        return ""
+
+    def compiles_strictly(self):
+        if self.is_strict is None:
+            lab, holder = self.copy()
+            with holder:
+                self.is_strict = not self.complaint(lab)
+        return self.is_strict
+
+    def judge(self, lab, symbols):
+        """What is wrong with the sources in `lab`, from which the symbols are to be gone as duplicates: its kind and a text. None: nothing."""
+        if error := self.complaint(lab, STRICT if self.compiles_strictly() else "-w"):
+            return ("refused with -Werror" if self.is_strict and not self.complaint(lab, "-w") else "not compiled"), error
+        if left := twice(lab.path, self.objects) - (self.twice - symbols):
+            return "twice", " ".join(left)
+        error, does = self.result(lab)
+        if error and not self.link_error:
+            return ("undefined" if "undefined" in error else "not linked"), error
+        if does != self.does and any(code for code, _ in does or [(1, "")]):
+            return "changed", f"{self.does} -> {does}"
+        return None
+
+    def judge_diff(self, finding, diff):
+        lab, holder = self.copy()
+        with holder:
+            done = finished(["patch", "-p0", "--no-backup-if-mismatch"], lab.path, diff)
+            if done.code or "fuzz" in done.out or "offset" in done.out:
+                return "patch", done.out + done.err
+            return self.judge(lab, {finding["symbol"]})
+
+    def judge_fix(self):
+        """What `--fix` makes of it, in the folder itself: nothing where the case says so, else what links without a word."""
+        strict = self.compiles_strictly()
+        fixed = self.lab.audit("check", "--fix", "--allow-dirty", *self.arguments())
+        if self.case.by_hand or (self.case.by_hand is None and self.case.is_unchanged(self.lab)):
+            return None if self.case.is_unchanged(self.lab) else ("edited", fixed.err)
+        error = self.complaint(self.lab, STRICT if strict else "-w")
+        error, does = (error, []) if error else self.result(self.lab, " -z muldefs" if self.case.by_hand is None else "")
+        is_right = not error and not any(code for code, _ in does)
+        return None if is_right else ("wrong after --fix", f"{fixed.err}{error}{does}")
+
+
+def judge(project):
+    """Applies every diff that is offered."""
+    result = Result(failures=[])
+    known = {}
+    for finding in project.findings():
+        result.findings += 1
+        diffs = [fix for fix in finding["fixes"] if fix["diff"]]
+        result.with_diff += bool(diffs)
+        result.advised += bool(finding["fixes"]) and not diffs
+        for fix in diffs:
+            result.diffs += 1
+            key = (finding["symbol"], fix["diff"])
+            if key not in known:
+                known[key] = project.judge_diff(finding, fix["diff"])
+            if known[key]:
+                kind, why = known[key]
+                result.failures.append((kind, f"{project.compiler} {project.way}, {project.case.name}: {finding['symbol']}: {fix['text']}\n{fix['diff']}{why}"))
+    return result
+
+
+# --- Shapes
+
+
 class Mutation:
+    """A shape in a header, which becomes a case."""
     include = "inc"
 
     def __init__(self, shape, compiler, way, folder, prefix="zz", header=None, randomly=None, standard=""):
@@ -181,9 +321,6 @@ class Mutation:
 
     def write(self):
         """False: the compiler refuses it at that place, or it is no definition there."""
-        self.folder.mkdir(parents=True)
-        (self.folder / self.include).mkdir()
-        (self.folder / ".git").mkdir()
         if self.header is None:
             body = ["#pragma once"] + self.text.split("\n") + ["extern int zz_end;"]
         else:
@@ -191,63 +328,30 @@ class Mutation:
             places = [i + 1 for i, line in enumerate(body) if line.rstrip().endswith((";", "}", "*/")) or not line.strip()]
             place = self.random.choice(places)
             body[place:place] = self.text.split("\n")
-        (self.folder / self.include / "h.h").write_text("\n".join(body))
+        files = {self.include + "/h.h": "\n".join(body)}
+        cast = "(void*)" if self.extension == "c" else "(const void*)"
+        uses = [cast + "(" + use.strip() + ")" for use in split(self.uses)]
         for name in "ab":
-            cast = "(void*)" if self.extension == "c" else "(const void*)"
-            uses = f"const void* use_{name}(int i) {{ const void* all[] = {{{', '.join(cast + '(' + use.strip() + ')' for use in split(self.uses))}}}; return all[i]; }}\n"
-            (self.folder / f"{name}.{self.extension}").write_text('#include "h.h"\n' + uses)
-        if not self.compile(self.folder, WAYS[self.way]):
+            declared = f"const void* use_{name}(int i);\n"  # for -Wmissing-prototypes and the like
+            files[f"{name}.{self.extension}"] = f'#include "h.h"\n{declared}const void* use_{name}(int i) {{ const void* all[] = {{{", ".join(uses)}}}; return all[i]; }}\n'
+        files[f"main.{self.extension}"] = ("const void* use_a(int i);\nconst void* use_b(int i);\n"
+                                           f"int main(void) {{ for (int i = 0; i < {len(uses)}; ++i) if (use_a(i) != use_b(i)) return 1 + i; return 0; }}\n")
+        driver = {"g++": "gcc", "clang++": "clang"}.get(self.compiler, self.compiler)
+        case = Case(self.shape.name, files, " ".join(self.words[2:]), links_with="-lm")
+        self.folder.mkdir(parents=True)
+        try:
+            self.project = Project(case, Lab(self.folder), driver, self.way)
+        except AssertionError:
             return False
-        if self.way == "command":
-            entries = [{"directory": str(self.folder), "file": f"{n}.{self.extension}", "output": f"{n}.o",
-                        "arguments": [*self.words, "-c", f"{n}.{self.extension}", "-o", f"{n}.o"]} for n in "ab"]
-            (self.folder / "compile_commands.json").write_text(json.dumps(entries))
-        return bool(self.duplicates(self.folder))
-
-    def compile(self, folder, flags=(), names="ab"):
-        for name in names:
-            done = finished([*self.words, *flags, "-fPIC", "-c", f"{name}.{self.extension}", "-o", f"{name}.o"], folder)
-            if done.code:
-                self.error = done.err
-                return False
-        return True
-
-    def duplicates(self, folder, names="ab"):
-        seen = [strong(folder, f"{name}.o") for name in names]
-        return {symbol for i, one in enumerate(seen) for other in seen[i + 1:] for symbol in one & other}
+        return bool(self.project.twice)
 
     def findings(self):
-        out = finished([os.environ["ELFAUDIT"], "check", "a.o", "b.o", "--format", "json"], self.folder)
-        findings = json.loads(out.out)["findings"]
-        return [f for first in findings for f in (first, *first.get("also", [])) if f["rule"] == "duplicate-definition"]
+        return self.project.findings()
 
     def owner_of(self, finding):
         lines = self.owner.split("\n")
         name = finding["demangled"].split("::")[-1]
         return next((line for line in lines if name in line), lines[0])
-
-    def why_not(self, finding, fix):
-        """What is wrong after the diff; None when nothing is."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name) / "p"
-            shutil.copytree(self.folder, folder)
-            done = finished(["patch", "-p0", "--no-backup-if-mismatch"], folder, fix["diff"])
-            if done.code or "fuzz" in done.out or "offset" in done.out:
-                return "patch: " + done.out + done.err
-            names = "ab"
-            is_left = "extern" in fix["text"] and "define it in one source file" in fix["text"] or "remove the initialiser" in fix["text"]
-            if is_left and fix["diff"].count("\n+++ ") == 1:  # the diff does not define it itself
-                (folder / f"c.{self.extension}").write_text(f'#include "h.h"\n{self.owner_of(finding)}\n')
-                names = "abc"
-            if not self.compile(folder, names=names):
-                return self.error
-            left = self.duplicates(folder, names) - (self.duplicates(self.folder) - {finding["symbol"]})
-            if left:
-                return f"{left} twice"
-            linked = finished([self.compiler, "-shared", "-Wl,-z,defs,-z,muldefs", *[f"{n}.o" for n in names], "-o", "x.so", "-lm"], folder)
-            if linked.code and "undefined" in linked.err and not self.header:
-                return linked.err
-            return None
 
 
 def split(uses):
@@ -262,41 +366,6 @@ def split(uses):
     return parts
 
 
-@dataclass
-class Result:
-    findings: int = 0
-    with_diff: int = 0
-    advised: int = 0
-    diffs: int = 0
-    failures: list = None
-
-    def add(self, other):
-        for name in ("findings", "with_diff", "advised", "diffs"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.failures = (self.failures or []) + (other.failures or [])
-
-    def __str__(self):
-        good = self.diffs - len(self.failures or [])
-        return (f"{self.findings} findings, {self.with_diff} with a diff, {self.advised} with advice alone; "
-                f"{good} of {self.diffs} diffs work ({100 * good / max(self.diffs, 1):.1f}%)")
-
-
-def judge(mutation):
-    result = Result(failures=[])
-    for finding in mutation.findings():
-        result.findings += 1
-        diffs = [fix for fix in finding["fixes"] if fix["diff"]]
-        result.with_diff += bool(diffs)
-        result.advised += bool(finding["fixes"]) and not diffs
-        for fix in diffs:
-            result.diffs += 1
-            why = mutation.why_not(finding, fix)
-            if why:
-                result.failures.append(f"{mutation.compiler} {mutation.way}, {mutation.shape.name}: {finding['symbol']}: {fix['text']}\n"
-                                       f"{fix['diff']}{why}")
-    return result
-
-
 def fits(shape, compiler):
     return shape.language in ("both", COMPILERS[compiler])
 
@@ -305,7 +374,7 @@ def of_table(folder, compiler, way, standard="", shapes=slice(None)):
     """Every one of the shapes that the compiler takes, in a header of its own."""
     def one(i):
         mutation = Mutation(SHAPES[i], compiler, way, pathlib.Path(folder) / f"{compiler}{way}{i}".replace(" ", ""), standard=standard)
-        return judge(mutation) if fits(SHAPES[i], compiler) and mutation.write() else Result(failures=[])
+        return judge(mutation.project) if fits(SHAPES[i], compiler) and mutation.write() else Result(failures=[])
 
     result = Result(failures=[])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -330,7 +399,7 @@ def of_installed(folder, seed, count, ways):
             shape = dice.choice([shape for shape in SHAPES if fits(shape, compiler)])
             mutation = Mutation(shape, compiler, ways[i % len(ways)], pathlib.Path(folder) / f"{i}_{attempt}", f"zz{i}_", dice.choice(headers), dice)
             if mutation.write():
-                return judge(mutation)
+                return judge(mutation.project)
         return Result(failures=[])
 
     result = Result(failures=[])
@@ -340,7 +409,27 @@ def of_installed(folder, seed, count, ways):
     return result
 
 
+def of_cases(folder, cases, compiler, way):
+    """Every one of the cases, with each diff applied and with --fix."""
+    def one(i):
+        lab = Lab(pathlib.Path(folder) / f"{compiler}{way}{i}".replace(" ", ""))
+        lab.path.mkdir()
+        project = Project(cases[i], lab, compiler, way, plain=i % 2 == 0)
+        result = judge(project)
+        if why := project.judge_fix():
+            result.failures.append((why[0], f"{compiler} {way}, {cases[i].name}: --fix\n{why[1]}"))
+        return result
+
+    result = Result(failures=[])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(one, [i for i, case in enumerate(cases) if compiler in case.compilers]):
+            result.add(found)
+    return result
+
+
 if __name__ == "__main__":
+    from fix_cases import FIX_CASES
+
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", default="1")
     parser.add_argument("--count", type=int, default=100)
@@ -348,15 +437,21 @@ if __name__ == "__main__":
     parser.add_argument("--compilers", default=",".join(COMPILERS))
     parser.add_argument("--standard", default="")
     parser.add_argument("--shapes", action="store_true")
+    parser.add_argument("--cases", action="store_true")
+    parser.add_argument("--only", default="", help="a part of the cases' names")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         for chosen in options.ways.split(","):
-            if options.shapes:
-                total = Result(failures=[])
+            total = Result(failures=[])
+            if options.cases:
+                for one_compiler in ("gcc", "clang"):
+                    if one_compiler in options.compilers.split(","):
+                        total.add(of_cases(name, [case for case in FIX_CASES if options.only in case.name], one_compiler, chosen))
+            elif options.shapes:
                 for one_compiler in options.compilers.split(","):
                     total.add(of_table(name, one_compiler, chosen, options.standard))
             else:
                 total = of_installed(pathlib.Path(name) / chosen.replace(" ", ""), options.seed, options.count, [chosen])
             print(chosen, total, flush=True)
-            for failure in total.failures:
-                print(failure, file=sys.stderr)
+            for kind, failure in total.failures:
+                print(f"== {kind}: {failure}", file=sys.stderr)

@@ -1,16 +1,8 @@
-"""Duplicates of the shapes in which --fix has to make a link pass in one run. a() and b() use what the header defines, and the
-program's exit code says whether they share what they have to share.
+"""Projects with a duplicate, for `edits.judge`: a() and b() use what the header defines, and the program exits with 0 when they share what
+they have to share. For each, one run of --fix makes the program, or no diff is offered (`by_hand`).
 """
 
-from dataclasses import dataclass
-
 from cases import Case
-
-
-@dataclass
-class FixCase(Case):
-    by_hand: bool = False  # no edit is known that keeps the meaning
-
 
 FIX_CASES = []
 GUARD = "#ifndef H_H\n#define H_H\n%s\n#endif\n"
@@ -18,7 +10,7 @@ MAIN = "int a(void);\nint b(void);\nint main(void) { %s }\n"
 
 
 def case(name, files, **more):
-    FIX_CASES.append(FixCase(name, files, **more))
+    FIX_CASES.append(Case(name, files, **more))
 
 
 def users(name, header, a, b, main="return a() != b();", extension="c", extra=None, **more):
@@ -61,9 +53,9 @@ c("fn type on line above, K&R style", GUARD % "int\nf(x)\n  int x;\n{\n  return 
 c("fn macro API empty", "#define API\n" + GUARD % "API int f(void) { return 2; }",
   "return f();", "return f();")
 c("fn macro visibility", '#define API __attribute__((visibility("default")))\n' + GUARD % "API int f(void) { return 2; }",
-  "return f();", "return f();")
+  "return f();", "return f();", by_hand=True)
 c("fn made by macro", GUARD % "static int foo_v = 3;\n#define GETTER(n) int get_##n(void) { return n##_v; }\nGETTER(foo)",
-  "return get_foo();", "return get_foo();")
+  "return get_foo();", "return get_foo();", by_hand=True)
 c("fn attribute before", GUARD % "__attribute__((noinline)) int f(void) { return 2; }",
   "return f();", "return f();")
 c("two fns, one calls the other", GUARD % "int g(int x) { return x * 2; }\nint f(int x) { return g(x) + 1; }",
@@ -173,7 +165,7 @@ c("value uses enum and sizeof", GUARD % "enum { A = 4 };\nint limit = A + (int)s
 c("address of another", GUARD % "int base = 7;\nint *ptr = &base;",
   "return *ptr;", "return *ptr;")
 c("static helper initialises", GUARD % "static int helper(void) { return 3; }\nint (*fn)(void) = helper;",
-  "return fn();", "return fn();")
+  "return fn();", "return fn();", by_hand=True)
 case("c header and owner", {
     "g.h": "#ifndef G\n#define G\nint level;\n#endif\n",
     "g.c": '#include "g.h"\nint level = 4;\n',
@@ -245,13 +237,13 @@ cxx("var 11", GUARD % "int state = 3;",
 cxx("var 11 namespace", GUARD % "namespace app {\nint state = 3;\n}",
     "app::state = 5; return 5;", "return app::state;", options="-std=c++11")
 cxx("string 11 ctor", "#include <string>\n" + GUARD % 'std::string name("x");',
-    'name += "y"; return 2;', "return (int)name.size();", options="-std=c++11")
+    'name += "y"; return 2;', "return (int)name.size();", options="-std=c++11", by_hand=None)
 cxx("vector braces 11", "#include <vector>\n" + GUARD % "std::vector<int> v{1, 2, 3};",
     "return (int)v.size();", "return (int)v.size();", options="-std=c++11")
 cxx("map 17", "#include <map>\n#include <string>\n" + GUARD % 'std::map<std::string, int> ages = {\n  {"a", 1},\n  {"b", 2},\n};',
     'ages["c"] = 1; return 3;', "return (int)ages.size();")
 cxx("extern const init", GUARD % "extern const int limit = 3;",
-    "return limit;", "return limit;")
+    "return limit;", "return limit;", by_hand=None)
 cxx("extern C block", GUARD % 'extern "C" {\nint f() { return 2; }\nint x = 3;\n}',
     "x = 4; return f();", "return f();")
 cxx("extern C block 11", GUARD % 'extern "C" {\nint f() { return 2; }\nint x = 3;\n}',
@@ -259,7 +251,7 @@ cxx("extern C block 11", GUARD % 'extern "C" {\nint f() { return 2; }\nint x = 3
 cxx("extern C one line", GUARD % 'extern "C" int f() { return 2; }',
     "return f();", "return f();")
 cxx("auto var", GUARD % "auto x = 3;",
-    "x = 4; return x;", "return x;")
+    "x = 4; return x;", "return x;", by_hand=None)
 cxx("two declarators of C++", GUARD % "int first = 1, second = 2;",
     "first = 3; return 3;", "return first;")
 cxx("two declarators 11", GUARD % "int first = 1, second = 2;",
@@ -281,7 +273,7 @@ cxx("nested class member", GUARD % "struct A { struct B { static int g(); }; };\
 cxx("friend and template fn", GUARD % "template <class T> int t(T) { return 3; }\ntemplate <> int t(char) { return 4; }",
     "return t('a');", "return t('a');")
 cxx("variable template specialisation", GUARD % "template <class T> int v = 1;\ntemplate <> int v<int> = 4;",
-    "return v<int>;", "return v<int>;")
+    "return v<int>;", "return v<int>;", by_hand=None)
 cxx("function made by macro", GUARD % "#define FN(n) int n() { return 2; }\nFN(f)",
     "return f();", "return f();")
 cxx("literal operator", GUARD % 'unsigned long long operator"" _k(unsigned long long x) { return x * 2; }',
@@ -323,7 +315,7 @@ c("enum with initialised var", GUARD % "enum level { LOW, HIGH } level = HIGH;",
 c("union", GUARD % "union u { int i; float f; } shared;",
   "shared.i = 2; return 2;", "return shared.i;")
 c("function with state in file static", GUARD % "static int counter;\nint tick(void)\n{\n  return ++counter;\n}",
-  "return tick();", "return tick();", main="int x = a(); return b() != x + 1;")
+  "return tick();", "return tick();", main="int x = a(); return b() != x + 1;", by_hand=True)
 c("two functions, one with state", GUARD % "int one(void) { return 1; }\nint next(void) {\n  static int n = 0;\n  n += one();\n  return n;\n}",
   "return next();", "return next();", main="int x = a(); return b() != x + 1;")
 c("function with ifdef in body", GUARD % "int f(void)\n{\n#ifdef FAST\n  return 1;\n#else\n  return 2;\n#endif\n}",
@@ -351,7 +343,7 @@ c("include guard pragma and comments", "/* head */\n#pragma once\n/** The state.
 c("undef macro in value", "#define N 5\nint limit = N;\n#undef N\n",
   "return limit;", "return limit;", by_hand=True)
 c("attribute section", GUARD % 'int sec __attribute__((section(".mydata"))) = 3;\nint used __attribute__((used)) = 3;',
-  "return sec;", "return used;")
+  "return sec;", "return used;", by_hand=None)
 c("asm top", GUARD % '__asm__(".globl nothing_at_all_local");\nint f(void) { return 2; }',
   "return f();", "return f();")
 c("static_assert between", GUARD % '_Static_assert(sizeof(int) == 4, "x");\nint q = 2;\n_Static_assert(1, "y");',
@@ -363,13 +355,13 @@ cxx("static member qualified fully 11", GUARD % "namespace n { struct K { static
 cxx("static member template class 11", GUARD % "template <class T> struct B { static int v; };\ntemplate <class T> int B<T>::v = 2;\nstruct K : B<K> { static unsigned count; };\nunsigned K::count;",
     "K::count = 2; return 2;", "return (int)K::count;", options="-std=c++11")
 cxx("string braces 14", "#include <string>\n" + GUARD % 'std::string name{"x"};\nstd::string empty;',
-    'name += "y"; return 2 + (int)empty.size();', "return (int)name.size();", options="-std=c++14")
+    'name += "y"; return 2 + (int)empty.size();', "return (int)name.size();", options="-std=c++14", by_hand=None)
 cxx("array and pointers 14", GUARD % 'const char* names[] = {"a", "b"};\ndouble d = 2.0, e = 3.0;',
     "return sizeof names / sizeof *names;", "return (int)d;", options="-std=c++14")
 cxx("struct var 11", GUARD % "struct P { int x; int y; } p = {1, 2};",
     "p.x = 4; return 4;", "return p.x;", options="-std=c++11")
 cxx("lambda var 17", GUARD % "auto fn = [](int x) { return x + 1; };",
-    "return fn(1);", "return fn(1);")
+    "return fn(1);", "return fn(1);", by_hand=None)
 cxx("unique_ptr and mutex 17", "#include <memory>\n#include <mutex>\n" + GUARD % "std::unique_ptr<int> p;\nstd::mutex m;",
     "p.reset(new int(2)); return 2;", "std::lock_guard<std::mutex> l(m); return p ? *p : 0;")
 cxx("specialised class members", GUARD % 'template <class T> struct Tr;\ntemplate <> struct Tr<int> { static const char* name(); static int n; };\nconst char* Tr<int>::name() { return "i"; }\nint Tr<int>::n = 2;',
@@ -404,3 +396,127 @@ case("c main including three", {
     "x.h": GUARD % "void fx(void);\nextern int vx;",
     "x.c": '#include "x.h"\nint vx = 3;\nvoid fx(void) { vx++; }\n',
     "main.c": '#include <stdio.h>\n#include "x.h"\n#include "x.c"\nint main(void) { fx(); return vx != 4; }\n'})
+
+# --- What else is in the audit: an object whose place is not known, that only uses the name, or of another project
+
+MAIN_C = "int a(void); int b(void);\nint main(void) { %s }\n"
+case("c place of one object not known: include_next", {
+    "i1/x.h": "#include_next <x.h>\n", "i2/x.h": "#pragma once\nint state = 1;\n", "i3/x.h": "#pragma once\nint state = 1;\n",
+    "a.c": "#include <x.h>\nint main(void) { return state != 1; }\n",
+    "b.c": "#include <x.h>\nint b(void);\nint b(void) { return state; }\n"}, by_hand=None,
+    own_options={"a.c": "-Ii1 -Ii2 -Ii3", "b.c": "-Ii2 -Ii3"})
+for before in ("#include <stddef.h>\n", ""):
+    for otherwise in ("#else\nextern int state;\n", ""):
+        case(f"c one by its command, one by a #define, {before[:8]} {otherwise[:5]}".replace("\n", ""), {
+            "s.h": f"#pragma once\n{before}#ifdef OWN\nint state = 1;\n{otherwise}#endif\n",
+            "a.c": '#include "s.h"\nint a(void) { return state; }\n', "b.c": '#define OWN\n#include "s.h"\nint b(void) { return state; }\n',
+            "main.c": MAIN_C % "return a() != b();"}, by_hand=None, own_options={"a.c": "-DOWN"})
+case("c header's tentative definition and a source's, header elsewhere", {
+    "inc/s.h": "int state;\n", "src/a.c": '#include "s.h"\nint main(void) { return state != 7; }\n',
+    "src/b.c": '#include "s.h"\nint state = 7;\nint b(void);\nint b(void) { return state; }\n'}, options="-Iinc", by_hand=None)
+c("function that a third file declares itself", "int twice(int x) { return 2 * x; }\n", "return twice(1);", "return twice(1);",
+  main="return a() + b() + other() != 14;", extra={"c.c": "int twice(int);\nint other(void);\nint other(void) { return twice(5); }\n"}, by_hand=None)
+FIX_CASES[-1].files["main.c"] = "int other(void);\n" + FIX_CASES[-1].files["main.c"]
+case("cxx variable that only a third file uses", {
+    "s.h": "#pragma once\nint level = 2;\n", "a.cpp": '#include "s.h"\nint other();\nint main() { return other() != 2; }\n',
+    "b.cpp": '#include "s.h"\nint b();\nint b() { return 1; }\n', "c.cpp": "extern int level;\nint other();\nint other() { return level; }\n"}, by_hand=None)
+case("cxx function that only a third file uses", {
+    "s.h": "#pragma once\nint level() { return 2; }\n", "a.cpp": '#include "s.h"\nint other();\nint main() { return other() != 2; }\n',
+    "b.cpp": '#include "s.h"\nint b();\nint b() { return 1; }\n', "c.cpp": "int level();\nint other();\nint other() { return level(); }\n"}, by_hand=None)
+TWO_H = "#ifndef TWO_H\n#define TWO_H\nint two_open(const char *);\n#endif\n#ifdef TWO_IMPLEMENTATION\nint two_open(const char *p) { return p[0]; }\n#endif\n"
+case("c implementation in a header, and in an archive of others", {
+    "two.h": TWO_H, "two.c": '#define TWO_IMPLEMENTATION\n#include "two.h"\n',
+    "main.c": '#include "two.h"\nint vend(void);\nint main(void) { return two_open("a") + vend() != 97 + 98; }\n',
+    "tool.c": '#include "two.h"\nint main(void) { return two_open("a") != 97; }\n',
+    "vend.c": 'int two_open(const char *p) { return p[0]; }\nint vend(void);\nint vend(void) { return two_open("b"); }\n'},
+    foreign=("vend.c",), programs=(("main.c", "two.c"), ("tool.c", "two.c")), by_hand=True)
+for which in ("#define TWO_IMPLEMENTATION\n", ""):
+    case(f"c header {'switched ' * bool(which)}and an archive of others define it", {
+        "two.h": TWO_H if which else "#pragma once\nint two_open(const char *p) { return p[0]; }\n",
+        "a.c": f'{which}#include "two.h"\nint a(void);\nint a(void) {{ return two_open("a"); }}\n', "main.c": "int a(void);\nint vend(void);\nint main(void) { return a() + vend() != 97 + 98; }\n",
+        "vend.c": 'int two_open(const char *p) { return p[0]; }\nint vend(void);\nint vend(void) { return two_open("b"); }\n'}, foreign=("vend.c",), by_hand=True)
+VEND = "int level = 2;\nint vend(void) { return level; }\n"
+c("c variable that an archive of others defines", "#pragma once\nextern int level;\n", "return level;", "return level;", by_hand=True, foreign=("vend.c",), options="-fno-common",
+  extra={"vend.c": VEND, "a.c": '#include "h.h"\nint level = 2;\nint a(void) { return level; }\n', "main.c": "int vend(void);\n" + MAIN % "return a() + b() + vend() != 6;"})
+cxx("cxx variable that an archive of others defines", '#pragma once\nextern "C" { int level = 2; }\n', "return level;", "return level;", by_hand=True, foreign=("vend.c",),
+    extra={"vend.c": VEND, "main.cpp": 'extern "C" int vend(void);\n' + MAIN % "return a() + b() + vend() != 6;"})
+
+# --- Copies that would differ: of state, of addresses, of what macros make of them
+
+c("extern inline with a static local", GUARD % "extern inline int next(void) { static int n; return ++n; }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("gnu89 inline with a static of the file", GUARD % "static int n;\ninline int next(void) { return ++n; }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", options="-std=gnu89", by_hand=None)
+c("state in a body made by a macro", "#define DEFINE_ID(n) int n##_next(void) { static int c; return ++c; }\nDEFINE_ID(job)\n",
+  "return job_next();", "return job_next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("state by a macro in the body", "#define COUNTER static int c\n" + GUARD % "int next(void) { COUNTER; return ++c; }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("state of a file by a macro", "#define LOCAL static\n" + GUARD % "LOCAL int n;\nint next(void) { return ++n; }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("state through a helper", GUARD % "static inline int *slot(void) { static int s; return &s; }\nint next(void) { return ++*slot(); }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("state through two helpers", GUARD % "static int s;\nstatic inline int *slot(void) { return &s; }\nstatic inline int *twice(void) { return slot(); }\nint next(void) { return ++*twice(); }",
+  "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=None)
+c("helpers without state", GUARD % "static const int s[] = { 1, 2 };\nstatic inline int at(int i) { return s[i]; }\nint f(void) { return at(1); }", "return f();", "return f();")
+cxx("state of a file", GUARD % "static int total;\nint acc(int x) { total += x; return total; }\nint peek() { return total; }",
+    "acc(1); return 0;", "acc(2); return peek();", main="a(); return b() != 3;", by_hand=True)
+cxx("state of an unnamed namespace", GUARD % "namespace n { namespace { int total; }\nint acc(int x) { return total += x; } }",
+    "return n::acc(1);", "return n::acc(2);", main="a(); return b() != 3;", by_hand=True)
+cxx("state through a helper of C++", GUARD % "static int& slot() { static int s; return s; }\nint next() { return ++slot(); }",
+    "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=True)
+cxx("state of a class in an unnamed namespace", GUARD % "namespace { struct K { static int n; }; int K::n; }\nint next() { return ++K::n; }",
+    "return next();", "return next();", main="int x = a(); return b() != x + 1;", by_hand=True)
+cxx("constants of a file", GUARD % "static const int limit = 3;\nconstexpr int more = 2;\nint f() { return limit + more; }", "return f();", "return f();")
+case("c address of a function is compared", {
+    "s.h": "#pragma once\nvoid cb(int x) { (void)x; }\nextern void (*hook)(int);\n",
+    "a.c": '#include "s.h"\nvoid (*hook)(int);\nvoid a(void);\nvoid a(void) { hook = cb; }\n', "b.c": '#include "s.h"\nint b(void);\nint b(void) { return hook == cb; }\n',
+    "main.c": "void a(void); int b(void);\nint main(void) { a(); return !b(); }\n"}, by_hand=None)
+case("c address of a function by a macro", {
+    "s.h": "#pragma once\nint cb(int x) { return x; }\nextern int (*hook)(int);\n#define SET(f) hook = f\n#define IS(f) (hook == f)\n",
+    "a.c": '#include "s.h"\nint (*hook)(int);\nvoid a(void);\nvoid a(void) { SET(cb); }\n', "b.c": '#include "s.h"\nint b(void);\nint b(void) { return IS(cb); }\n',
+    "main.c": "void a(void); int b(void);\nint main(void) { a(); return !b(); }\n"}, by_hand=None)
+c("function that a macro makes differ", GUARD % "int f(void) { return SIZE; }", "return f();", "return f();", own_options={"a.c": "-DSIZE=1", "b.c": "-DSIZE=2"}, by_hand=True)
+cxx("function that a macro makes differ, of C++", GUARD % "int f() { return SIZE; }", "return f();", "return f();", own_options={"a.cpp": "-DSIZE=1", "b.cpp": "-DSIZE=2"}, by_hand=True)
+cxx("variable that a macro makes differ", GUARD % "int v = SIZE;", "return v;", "return v;", own_options={"a.cpp": "-DSIZE=1", "b.cpp": "-DSIZE=2"}, by_hand=True)
+c("two types by the command", GUARD % "#if MODE == 1\nint state;\n#else\nlong state;\n#endif", "return (int)state;", "return (int)state;",
+  own_options={"a.c": "-DMODE=1", "b.c": "-DMODE=2"}, by_hand=True)
+cxx("two types by the command, of C++", GUARD % "#if MODE == 1\nint state;\n#else\nlong state;\n#endif", "return (int)state;", "return (int)state;",
+    own_options={"a.cpp": "-DMODE=1", "b.cpp": "-DMODE=2"}, by_hand=True)
+
+# --- What a compiler refuses, and values that depend on where they stand
+
+c("function that one file does not call", "int twice(int x) { return 2 * x; }\n", "return twice(1);", "return 2;")
+c("functions that no file calls", "#define API\nAPI int twice(int x);\nAPI int twice(int x) { return 2 * x; }\nint half(int x);\nint half(int x) { return x / 2; }\n", "return 2;", "return 2;")
+case("c helper that its own file does not call", {
+    "a.c": "int run(int);\nint run(int x) { return x; }\nint a(void);\nint a(void) { return run(1); }\n", "b.c": "int run(int);\nint run(int x) { return x + 1; }\nint b(void);\nint b(void) { return 1; }\n",
+    "main.c": "int a(void); int b(void);\nint main(void) { return a() != b(); }\n"}, by_hand=None)
+c("static local behind other headers", "#include <string.h>\n#include <stdio.h>\nint next_id(void) { static int n; return ++n; }\n",
+  "return next_id();", "return next_id();", main="int x = a(); return b() != x + 1;", by_hand=None)
+for standard in ("11", "14", "17"):
+    cxx(f"extern C in a namespace {standard}", '#pragma once\nnamespace n { extern "C" { int level = 2; } }\n', "return n::level;", "return n::level;", options=f"-std=c++{standard}", by_hand=None)
+    cxx(f"alignas {standard}", "#pragma once\nalignas(16) int state = 1;\n", "return state;", "return state + static_cast<int>(reinterpret_cast<unsigned long>(&state) % 16);", options=f"-std=c++{standard}", by_hand=None)
+    cxx(f"variable without a known standard {standard}", "#include <vector>\n#pragma once\nint state = 3;\n", "state = 5; return 5;", "return state;", options=f"-std=c++{standard}")
+case("c weak in another branch", {
+    "s.h": "#ifdef STRONG\n#define W_\n#else\n#define W_ __attribute__((weak))\n#endif\nW_ int hook(int x) { return x; }\n",
+    **{f"{x}.c": f'#include "s.h"\nint {x}(void);\nint {x}(void) {{ return hook(1); }}\n' for x in "abc"},
+    "main.c": "int a(void); int b(void); int c(void);\nint main(void) { return a() + b() + c() != 3; }\n"}, own_options={"a.c": "-DSTRONG", "b.c": "-DSTRONG"}, by_hand=True)
+c("weak function beside", GUARD % "__attribute__((weak)) int h(void) { return 2; }\nint f(void) { return h(); }", "return f();", "return h();")
+for words in ("_Alignas(16) int x = 1;", "__attribute__((aligned(16))) int x = 1;", "int x __attribute__((aligned(16))) = 1;", "_Alignas(16) _Thread_local int x = 1;", '__attribute__((section(".mine"))) int x = 1;',
+              '__attribute__((visibility("hidden"))) int x = 1;', "int x __attribute__((used, aligned(16))) = 1;"):
+    c(f"attribute {words}", "#pragma once\n" + words + "\n", "return x;", "return x + (int)((unsigned long)&x % 4);", by_hand=None)
+for words in ("noinline", "constructor", "used", "cold", "const", "noreturn", "noclone"):
+    body = "static volatile int one = 1; while (one) { }" if words == "noreturn" else ""
+    c(f"function attribute {words}", f"#pragma once\n__attribute__(({words})) {'int' if words == 'const' else 'void'} f(void) {{ {'return 1;' if words == 'const' else body} }}\n",
+      "if (0) f(); return 1;", "if (0) f(); return 1;", by_hand=None)
+case("c value by a macro that changes", {
+    "s.h": "#pragma once\n#define DEFVAL 7\nint level = DEFVAL;\n", "a.c": '#include "s.h"\n#undef DEFVAL\n#define DEFVAL 8\nint a(void);\nint a(void) { return level; }\n',
+    "b.c": '#include "s.h"\nint b(void);\nint b(void) { return level; }\n', "main.c": "int a(void); int b(void);\nint main(void) { return a() != 7 || b() != 7; }\n"}, by_hand=None)
+case("c value by a macro that is defined later", {
+    "s.h": "#pragma once\nenum { size = 7 };\nint level = size;\n", "a.c": '#include "s.h"\n#define size 8\nint a(void);\nint a(void) { return level; }\n',
+    "b.c": '#include "s.h"\nint b(void);\nint b(void) { return level; }\n', "main.c": "int a(void); int b(void);\nint main(void) { return a() != 7 || b() != 7; }\n"}, by_hand=None)
+for value, number in (("__LINE__", 5), ("__COUNTER__ + 0 * __COUNTER__", 0), ("(int)sizeof __FILE__", 4), ("DEEP", 5)):
+    c(f"value {value}", f"#pragma once\n#define DEEP __LINE__ + 0\n\n\nint level = {value};\n", "return level;", "return level + 0 * __COUNTER__;",
+      main=f"return a() != b() || a() != {number};", by_hand=True)
+c("function that says where it is", GUARD % "#define HERE __LINE__\nint f(void) { static int n; return HERE + n++; }", "return f();", "return f();", main="return a() != 4 || b() != 5;", by_hand=None)
+c("inline beside a declaration", GUARD % "int f(void);\ninline int f(void) { return 2; }", "return f();", "return f();")
+c("inline beside a declaration of another header", '#include "proto.h"\n' + GUARD % "inline int f(void) { return 2; }", "return f();", "return f();", extra={"proto.h": "int f(void);\n"}, by_hand=None)

@@ -47,7 +47,7 @@ for macros in ('#define DECLS extern "C" {\n#define DECLS_END }', '#define DECLS
     c(f'extern "C" in a macro, {braces} (Xlib, glib)', both(header % "int debug;"), "tentative-definition", TENTATIVE,
       "declare it `extern` in x.h:9 and define it in one source file")
     c(f'extern "C" in a macro before a function, {braces}', both(header % "int level(void) { return 1; }"), "function-not-inline",
-      "the header defines the function, which is not inline", "make it `static` or `static inline` in x.h:9")
+      "the header defines the function, which is not inline", "make it `static inline` in x.h:9")
 
 c("extern and a decoration in a macro (Xlib)", both("""\
 #if defined(__cplusplus) || defined(c_plusplus)
@@ -140,7 +140,7 @@ static int (*table[])(int) = { own };
 int own(int x) { return x; }
 #endif
 """), "branch", "the header declares it in one branch and defines it in the other: line 5 is taken because LIB_SMALL is not defined when {cc} "
-  "compiles a.c", "make it `static` or `static inline` in x.h:6")
+  "compiles a.c", "leave the declaration in x.h:6, and move the body to one source file")
 
 c("a comment of the other branch names it", both("#ifdef LIB_SMALL\n// extern int own is not here\n#else\nint own = 1;\n#endif\n"),
   "variable-not-extern", "the header defines the variable: it says neither extern nor inline",
@@ -206,7 +206,7 @@ c("FUNC is static inline unless the library is compiled (stb_sprintf)", both("""
 #endif
 STBSP_DEF int stbsp(void);
 int stbsp(void) { return 1; }
-"""), "function-not-inline", "the header defines the function, which is not inline", "make it `static` in x.h:7 and where it is declared (x.h:6)")
+"""), "function-not-inline", "the header defines the function, which is not inline", "make it `static inline` in x.h:7 and where it is declared (x.h:6)")
 
 c("EXTERN is empty by default", both("""\
 #ifdef USERS
@@ -361,13 +361,13 @@ c("a configured feature is no switch", {
     "config.h": "#define NEED_STRLCPY 1\n", "compat.h": '#include "config.h"\nint lcpy(void);\n#ifdef NEED_STRLCPY\nint lcpy(void) { return 1; }\n#endif\n',
     "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline",
   "the header defines the function, which is not inline; line 3 is taken because NEED_STRLCPY is defined (config.h:1) when {cc} compiles a.c",
-  "make it `static` in compat.h:4 and where it is declared (compat.h:2)")
+  "make it `static inline` in compat.h:4 and where it is declared (compat.h:2)")
 
 # --- A source, a header and what is declared
 
 c("a source that a header includes and nobody compiles (CGBN)", {
     "impl.c": "int work(void) { return 1; }\n", "x.h": '#include "impl.c"\n', "a.c": '#include "x.h"\n', "b.c": '#include "x.h"\n'},
-  "function-not-inline", "impl.c defines the function, which is not inline", "make it `static` or `static inline` in impl.c:1", included=("impl.c",))
+  "function-not-inline", "impl.c defines the function, which is not inline", "make it `static inline` in impl.c:1", included=("impl.c",))
 
 c("a source that is included and compiled", {"a.c": "int work(void) { return 1; }\n", "b.c": '#include "a.c"\nint more;\n'},
   "source-included", "b.c:1 includes the source file a.c", "remove the #include (b.c:1), or compile that file no more by itself", applied=True)
@@ -439,7 +439,7 @@ c("inline in gnu89", both("inline int f(void) { return 1; }\n"), "inline-externa
 
 c("inline that is declared without it", both("int f(void);\ninline int f(void) { return 1; }\n"), "inline-external",
   "x.h:1 declares the inline function without inline, which makes each file that does so define it for other files",
-  "make it `static inline` in x.h:2", options="-std=gnu11")
+  "make it `static inline` in x.h:2 and where it is declared (x.h:1)", options="-std=gnu11")
 
 # --- What says extern and defines
 

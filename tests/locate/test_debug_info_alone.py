@@ -49,7 +49,7 @@ int S::member(int a) { return 2 * a; }
     assert places == {name: {("inc/h.h", line)} for name, line in lines.items()}
 
 
-@pytest.mark.parametrize("command, inline", [("g++ -g", True), ("g++ -g -std=c++14", False), ("g++ -g -ansi", False), ("clang++ -g", True),
+@pytest.mark.parametrize("command, inline", [("g++ -g", True), ("g++ -g -std=c++14", False), ("g++ -g -ansi", False), ("clang++ -g", False),
                                              ("g++ -g -std=gnu++2a", True)])
 def test_the_standard_is_the_producers(lab, command, inline):
     objects = build(lab, command, "#pragma once\nint level = 3;\n", extension="cpp")

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -372,10 +373,38 @@ std::vector<std::string> text_between(const std::vector<std::string>& lines, Pos
   return text;
 }
 
-/// Some name there may mean something else further down.
-bool has_undefined_macro(const SourceTokens& source, At from, At to) {
-  return std::any_of(from, to,
-                     [&](const Token& token) { return token.is_name() && source.undefined.contains(token.text); });
+/// Where the attributes begin that are before a declaration's first specifier. A definition has to say alignas again
+/// (C11 6.7.5 7, C++20 9.12.2).
+At attributes_before(const SourceTokens& source, At first) {
+  const At begin = source.tokens.begin();
+  for (At at = first; at != begin;) {
+    std::size_t depth = 0;
+    do {
+      --at;
+      depth += closes(*at) ? 1 : 0;
+      depth -= opens(*at) && depth != 0 ? 1 : 0;
+    } while (depth != 0 && at != begin && !is_directive(*at));
+    const bool is_standard = at->is('[') && (at + 1)->is('[');
+    const Word word = at->is('(') && at != begin ? source::word_of(*(at - 1)) : Word::Count;
+    const bool is_attribute =
+        word == Word::Attribute || word == Word::Attribute2 || word == Word::Alignas || word == Word::CAlignas;
+    if (!is_standard && !is_attribute) break;
+    if (is_attribute) --at;
+    first = at;
+  }
+  return first;
+}
+
+/// `text` behind the attributes that are before its first specifier in the file.
+std::vector<std::string> with_attributes(const std::vector<std::string>& lines, const SourceTokens& source, At first,
+                                         std::vector<std::string> text) {
+  const At begin = attributes_before(source, first);
+  if (begin == first) return text;
+  std::vector<std::string> all = text_between(lines, source.begin_of(*begin), source.end_of(*(first - 1)));
+  text.front().insert(0, all.back() + " ");
+  all.pop_back();
+  all.insert(all.end(), text.begin(), text.end());
+  return all;
 }
 
 }  // namespace
@@ -395,26 +424,27 @@ std::string add_specifier(FileContents& files, const WrittenDefinition& written,
   return replace_line(files, {file, form.specifiers.line}, {edited});
 }
 
-std::string make_static_throughout(FileContents& files, const WrittenDefinition& written) {
+std::string make_static_throughout(FileContents& files, const WrittenDefinition& written, std::string_view word) {
   constexpr std::uint32_t kMostBetween = 60;  // lines
   const std::string& file = written.site->place.at.file;
   const auto* lines = files.lines_of(file);
   if (lines == nullptr || !written.definition->macros.empty()) return {};
   struct Edit {
     const source::Form* form;
-    std::string_view says_extern;  ///< the word or macro in whose place `static` comes
+    std::string_view word;
+    std::string_view says_extern;  ///< the word or macro in whose place it comes
   };
-  const auto edit_of_form = [](const source::Form& form) {
-    return Edit{&form, form.first_specifier == "extern" ? "extern" : std::string_view()};
+  const auto edit_of_one = [&](const Definition& one) {
+    return Edit{&one.form, one.is_inline ? "static" : word, one.form.first_specifier == "extern" ? "extern" : ""};
   };
-  std::vector<Edit> edits{edit_of_form(written.definition->form)};
+  std::vector<Edit> edits{edit_of_one(*written.definition)};
   for (const Definition& declaration : written.declarations) {
     if (declaration.at.file != file || !declaration.form.is_alone) return {};
     // A macro that says extern and nothing else, STBSP_DEF of stb_sprintf.h.
     const auto& macros = declaration.macros;
     if (!macros.empty() && (macros.size() > 1 || macros[0].value != "extern")) return {};
     if (declaration.is_static) continue;
-    edits.push_back(edit_of_form(declaration.form));
+    edits.push_back(edit_of_one(declaration));
     if (!macros.empty()) edits.back().says_extern = macros[0].macro;
   }
   // From the last to the first, so that what is written moves no other place.
@@ -426,13 +456,13 @@ std::string make_static_throughout(FileContents& files, const WrittenDefinition&
   const std::uint32_t last = edits.front().form->specifiers.line;
   if (first == 0 || last > lines->size() || last - first > kMostBetween) return {};
   std::vector<std::string> edited(lines->begin() + first - 1, lines->begin() + last);
-  for (const auto& [form, says_extern] : edits) {
+  for (const auto& [form, said, says_extern] : edits) {
     std::string& line = edited[form->specifiers.line - first];
     const std::size_t column = column_of(*lines, form->specifiers);
     if (column > line.size()) return {};
     const bool replaces = !says_extern.empty() && line.compare(column, says_extern.size(), says_extern) == 0;
     if (!replaces && !says_extern.empty() && says_extern != "extern") return {};
-    line.replace(column, replaces ? says_extern.size() : 0, replaces ? "static" : "static ");
+    line.replace(column, replaces ? says_extern.size() : 0, std::string(said) + (replaces ? "" : " "));
   }
   return replace_lines(files, {file, first}, edited.size(), edited);
 }
@@ -485,6 +515,8 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written) 
   const source::Form& form = definition.form;
   if (form.is_qualified) return take_member_out(files, written, *text);
   if (definition.is_specialisation || definition.is_constexpr) return {};
+  constexpr std::array<std::string_view, 2> kOfDefinitions = {"used", "retain"};  // compilers warn of them elsewhere
+  if (std::ranges::find_first_of(form.attributes, kOfDefinitions) != form.attributes.end()) return {};
   const Position from = form.specifiers;
   const Position to = text->source->end_of(*text->last);
   if (to.line - from.line >= limits::kMovedLines) return {};
@@ -519,35 +551,6 @@ std::string declare_function_only(FileContents& files, const WrittenDefinition& 
   Rewriting edited(*files.lines_of(file), from.line, to.line);
   edited.replace(from, to, ";");
   return edited.diff(files, file, to.line - from.line + 1);
-}
-
-bool has_state(FileContents& files, const WrittenDefinition& written) {
-  const SourceTokens* source = files.tokens_of(written.site->place.at.file);
-  if (source == nullptr) return false;
-  const auto is_const = [](At at, At end) {  // static const char* x is not
-    bool said = false;
-    for (; at != end && !at->is('=') && !at->is(';') && !at->is('['); ++at)
-      said = at->is('*') ? false : said || source::is_const_word(source::word_of(*at));
-    return said;
-  };
-  std::unordered_set<std::string_view> used;
-  std::size_t braces = 0;  // of the body, whatever directives are in it
-  for (At at = source->at(written.definition->form.name); at != source->tokens.end(); ++at) {
-    if (braces != 0 && source::word_of(*at) == Word::Static && !is_const(at, source->tokens.end())) return true;
-    if (at->is_name()) used.insert(at->text);
-    if (at->is('{')) ++braces;
-    if (at->is('}') && (braces == 0 || --braces == 0)) break;
-  }
-  std::size_t depth = 0;
-  for (At at = source->tokens.begin(); at != source->tokens.end(); ++at) {
-    depth += at->is('{') ? 1 : 0;
-    depth -= at->is('}') && depth != 0 ? 1 : 0;
-    if (depth != 0 || source::word_of(*at) != Word::Static || is_const(at, source->tokens.end())) continue;
-    At name = at;
-    while (name != source->tokens.end() && !name->is('=') && !name->is(';') && !name->is('[') && !name->is('(')) ++name;
-    if (name != source->tokens.end() && !name->is('(') && used.contains((name - 1)->text)) return true;
-  }
-  return false;
 }
 
 std::vector<std::string> prototypes_for(FileContents& files, const std::string& source, const std::string& user) {
@@ -608,13 +611,18 @@ namespace {
 /// `qualifiers`: how many of the name's parts the text itself has.
 std::vector<std::string> in_namespaces(std::vector<std::string> text, const WrittenDefinition& written,
                                        std::size_t qualifiers) {
-  const std::vector<std::string>& parts = written.name.parts;
-  if (written.language == source::Language::C || parts.size() < 2 + qualifiers) return text;
-  const std::size_t count = parts.size() - 1 - qualifiers;
-  std::string begin;
-  for (std::size_t i = 0; i < count; ++i) begin += "namespace " + parts[i] + " { ";
+  const bool is_c_name = written.definition->in_extern_c;
+  std::vector<std::string> parts = is_c_name ? written.definition->scopes : written.name.parts;
+  if (!is_c_name) parts.pop_back();
+  if (written.language == source::Language::C || parts.size() < 1 + qualifiers) return text;
+  std::string begin, end;
+  for (std::size_t i = 0; i < parts.size() - qualifiers; ++i) {
+    begin += "namespace " + parts[i] + " { ";
+    end += " }";
+  }
+  if (is_c_name) begin += "extern \"C\" { ";
   text.front().insert(0, begin);
-  for (std::size_t i = 0; i < count; ++i) text.back() += " }";
+  text.back() += is_c_name ? " }" + end : end;
   return text;
 }
 
@@ -622,13 +630,15 @@ std::vector<std::string> function_elsewhere(FileContents& files, const WrittenDe
   const Definition& definition = *written.definition;
   const std::string& file = written.site->place.at.file;
   const SourceTokens* source = files.tokens_of(file);
-  if (source == nullptr || written.language != source::Language::C || !definition.macros.empty()) return {};
+  if (source == nullptr || written.language != source::Language::C) return {};
   At first = source->at(definition.form.specifiers);
   const auto body = body_of(*source, source->at(definition.form.name));
   if (!body || first == source->tokens.end() || body->first < first) return {};
+  const At specifiers = first;
   if (source::word_of(*first) == Word::Extern) ++first;
-  if (has_undefined_macro(*source, first, body->second)) return {};
-  return text_between(*files.lines_of(file), source->begin_of(*first), source->end_of(*(body->second - 1)));
+  const auto& lines = *files.lines_of(file);
+  return with_attributes(lines, *source, specifiers,
+                         text_between(lines, source->begin_of(*first), source->end_of(*(body->second - 1))));
 }
 
 }  // namespace
@@ -640,17 +650,7 @@ std::vector<std::string> definition_elsewhere(FileContents& files, const Written
   if (!parts) return {};
   const At end = parts->source->tokens.end();
   At first = parts->first;
-  // A definition has to say alignas again (C++ [dcl.align]); it comes before the specifiers.
-  for (At at = first; at != parts->source->tokens.begin() && !(at - 1)->is(';') && !(at - 1)->is('}'); --at)
-    if ((at - 1)->text == "alignas") return {};
   if (source::word_of(*first) == Word::Extern) ++first;
-  const auto is_macro = [&](const Token& token) {  // `bool` of C's <stdbool.h> is the same everywhere
-    return std::any_of(definition.macros.begin(), definition.macros.end(), [&](const source::MacroCause& macro) {
-      return macro.macro == token.text && (macro.defined_at.line == 0 || !is_system_file(macro.defined_at.file));
-    });
-  };
-  if (std::any_of(first, parts->last, is_macro)) return {};
-  if (has_undefined_macro(*parts->source, first, parts->last)) return {};
   const std::optional<std::size_t> qualifiers = qualifiers_of(parts->first, parts->name);
   if (!qualifiers) return {};
   if (definition.is_specialisation) first = template_head(*parts->source, first);
@@ -665,6 +665,7 @@ std::vector<std::string> definition_elsewhere(FileContents& files, const Written
     text = text_between(*parts->lines, parts->source->begin_of(*behind), parts->source->end_of(*parts->last));
     text.front().insert(0, fmt::format("{} {} ", first->text, parts->tag.empty() ? (first + 1)->text : parts->tag));
   }
+  text = with_attributes(*parts->lines, *parts->source, parts->first, std::move(text));
   return in_namespaces(std::move(text), written, *qualifiers);
 }
 

@@ -185,9 +185,19 @@ bool is_any_c(const FixContext& context) {
                      [](const WrittenDefinition& written) { return written.language == source::Language::C; });
 }
 
+bool knows_standard(const FixContext& context) {
+  return std::ranges::all_of(*context.all_written, &WrittenDefinition::is_standard_known);
+}
+
 /// " (from C++17)" where the standard isn't known.
-std::string from_which_standard(const WrittenDefinition& written) {
-  return written.standard.empty() ? " (from C++17)" : "";
+std::string from_which_standard(const FixContext& context) { return knows_standard(context) ? "" : " (from C++17)"; }
+
+/// An inline variable, before the other way out where the standard is known to have it, else behind it and in words.
+std::vector<Fix> with_inline_variable(const FixContext& context, Fix inlined, Fix other) {
+  if (!has_inline_variables(context)) return {std::move(other)};
+  if (knows_standard(context)) return {std::move(inlined), std::move(other)};
+  inlined.diff.clear();
+  return {std::move(other), std::move(inlined)};
 }
 
 /// Nothing of it is written where it is.
@@ -222,7 +232,7 @@ Fix make_inline(const FixContext& context, std::string text) {
   if (!inline_needs_braces(*context.written)) return add_word(context, "inline", std::move(text));
   const SourceLine& at = context.written->site->place.at;
   return {fmt::format("write `extern \"C\" {{ inline ... }}`, with braces, in {}{}", at.text(),
-                      from_which_standard(*context.written)),
+                      from_which_standard(context)),
           at, add_inline_and_braces(*context.files, *context.written)};
 }
 
@@ -362,32 +372,32 @@ std::vector<Fix> outside_of_project(const FixContext& context, std::vector<Fix> 
 
 std::vector<Fix> fix_variable(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  std::vector<Fix> fixes;
-  if (has_inline_variables(context) && !context.written->definition->is_tentative)
-    fixes.push_back(make_inline(
-        context, fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(*context.written))));
-  fixes.push_back(make_extern(context));
-  return fixes;
+  if (context.written->definition->is_tentative) return {make_extern(context)};
+  return with_inline_variable(
+      context, make_inline(context, fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(context))),
+      make_extern(context));
 }
 
-/// Of C, where copies would not do: the one body is in a source.
-Fix move_body(const FixContext& context, std::string_view why) {
+/// Of C: the one body is in a source.
+Fix move_body(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  return {fmt::format("leave the declaration in {}, and move the body to one source file{}", at.text(), why), at,
+  return {fmt::format("leave the declaration in {}, and move the body to one source file", at.text()), at,
           declare_function_only(*context.files, *context.written)};
+}
+
+/// `static` alone would make compilers warn of each file that does not use it.
+Fix make_static_inline(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
+  const std::string text = fmt::format("make it `static inline` in {}", at.text());
+  if (context.written->declarations.empty())
+    return add_word(context, context.written->definition->is_inline ? "static" : "static inline", text);
+  return {fmt::format("{} and where it is declared ({})", text, context.written->declarations.front().at.text()), at,
+          make_static_throughout(*context.files, *context.written, "static inline")};
 }
 
 std::vector<Fix> fix_function(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  const bool is_c = is_any_c(context);
-  if (is_c && has_state(*context.files, *context.written))
-    return {move_body(context, ": as `static`, each file would have its own of the static variable in it")};
-  if (is_c && !context.written->declarations.empty())
-    return {{fmt::format("make it `static` in {} and where it is declared ({})", at.text(),
-                         context.written->declarations.front().at.text()),
-             at, make_static_throughout(*context.files, *context.written)},
-            move_body(context, "")};
-  if (is_c) return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", at.text()))};
+  if (is_any_c(context)) return {make_static_inline(context), move_body(context)};
   return {
       add_word(context, "inline", fmt::format("make it `inline` in {}, or move its body to a source file", at.text()))};
 }
@@ -496,37 +506,27 @@ std::vector<Fix> fix_typedef(const FixContext& context) {
 
 std::vector<Fix> fix_extern_initialised(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  std::vector<Fix> fixes;
-  if (has_inline_variables(context))
-    fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", at.text(),
-                                                     from_which_standard(*context.written))));
-  fixes.push_back({fmt::format("remove the initialiser in {} and define it in one source file", at.text()), at,
-                   declare_only(*context.files, *context.written)});
-  return fixes;
+  return with_inline_variable(context,
+                              make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", at.text(),
+                                                               from_which_standard(context))),
+                              {fmt::format("remove the initialiser in {} and define it in one source file", at.text()),
+                               at, declare_only(*context.files, *context.written)});
 }
 
 std::vector<Fix> fix_static_member(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  std::vector<Fix> fixes;
-  if (has_inline_variables(context))
-    fixes.push_back(add_word(
-        context, "inline", fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(*context.written))));
-  fixes.push_back(
+  return with_inline_variable(
+      context,
+      add_word(context, "inline", fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(context))),
       {fmt::format("move {} to one source file", at.text()), at, declare_only(*context.files, *context.written)});
-  return fixes;
 }
 
 std::vector<Fix> fix_external_inline(const FixContext& context) {
-  const SourceLine& at = context.written->site->place.at;
-  Fix fix = add_word(context, "static", fmt::format("make it `static inline` in {}", at.text()));
-  if (!context.written->declarations.empty()) fix.diff = make_static_throughout(*context.files, *context.written);
-  return {std::move(fix)};
+  return {make_static_inline(context), move_body(context)};
 }
 
 std::vector<Fix> fix_alias(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  if (is_any_c(context) && context.written->definition->is_function && context.written->declarations.empty())
-    return {add_word(context, "static", fmt::format("make the alias `static` in {}", at.text()))};
   return {{fmt::format("move the alias ({}) to the source file that defines its target, and declare it "
                        "`extern` in the header",
                        at.text()),
@@ -565,7 +565,7 @@ std::string keep_to_itself(const FixContext& context) {
   });
   if (!are_own || all.size() != 2) return {};
   return all.back().declarations.empty() ? add_specifier(*context.files, all.back(), "static")
-                                         : make_static_throughout(*context.files, all.back());
+                                         : make_static_throughout(*context.files, all.back(), "static");
 }
 
 std::vector<Fix> fix_two_definitions(const FixContext& context) {

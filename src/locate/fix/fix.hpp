@@ -32,8 +32,9 @@ struct WrittenDefinition {
   std::shared_ptr<const source::TranslationUnit> unit{};  ///< in which `definition` was read
   std::string source;  ///< the translation unit, as reports spell it; empty: not known
   source::Language language = source::Language::Cxx;
-  std::string standard;  ///< "c++17"; empty: not said
-  std::string compiler;  ///< "g++"; empty: not known
+  std::string standard;            ///< "c++17"; empty: not said
+  bool is_standard_known = false;  ///< and not inferred from the headers that were read
+  std::string compiler;            ///< "g++"; empty: not known
 
   /// C++17 or later; when nothing says the standard, that of g++ 11 and clang 16 on.
   bool has_inline_variables() const {
@@ -89,9 +90,9 @@ std::optional<std::string> edited_text(FileContents& files, const std::string& f
 /// Gives the definition a further specifier, `inline` or `static`, in the place of an `extern` if it has one.
 std::string add_specifier(FileContents& files, const WrittenDefinition& written, std::string_view word);
 
-/// Makes the function static where the same file defines and declares it, if these places are near enough to each other
-/// for one hunk. Empty when another file declares it, too.
-std::string make_static_throughout(FileContents& files, const WrittenDefinition& written);
+/// Gives a function the word, `static` or `static inline`, where the same file defines and declares it, if these places
+/// are near enough to each other for one hunk. Empty when another file declares it, too.
+std::string make_static_throughout(FileContents& files, const WrittenDefinition& written, std::string_view word);
 
 /// Makes `extern "C" { inline int x = 2; }` of `extern "C" int x = 2;`.
 std::string add_inline_and_braces(FileContents& files, const WrittenDefinition& written);
@@ -103,9 +104,6 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written);
 /// Takes the body of a function of C away, which some file then has to have.
 std::string declare_function_only(FileContents& files, const WrittenDefinition& written);
 
-/// Would copies of the function differ: has it a variable of its own, or uses it one of its file's, that is not const?
-bool has_state(FileContents& files, const WrittenDefinition& written);
-
 /// Are both variables given the same value, which has no names in it?
 bool have_same_value(FileContents& files, const WrittenDefinition& a, const WrittenDefinition& b);
 
@@ -113,7 +111,7 @@ bool have_same_value(FileContents& files, const WrittenDefinition& a, const Writ
 std::vector<std::string> prototypes_for(FileContents& files, const std::string& source, const std::string& user);
 
 /// The lines of what those that leave a declaration take away, for a file that has this declaration, in its namespace.
-/// Empty when a macro in it may mean something else there.
+/// Macros in it may mean something else there.
 std::vector<std::string> definition_elsewhere(FileContents& files, const WrittenDefinition& written);
 
 // --- The edits that fit.

@@ -1,12 +1,20 @@
 // Proves the edits for duplicate definitions; reference_source.cpp proves its own.
 //
-// A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
-// internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
-// beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
-// by one reading. In someone else's file a diff that holds is offered in words alone. A diff after which nothing defines
-// a variable gets the definition in one of the sources, if it is there that the reader then finds it.
+// A diff is offered when, as the reader of sources has it:
+//  1. Every definition of the finding was read. One of which nothing is known, another project's, only allows edits of
+//     directives, which leave all text in the sources.
+//  2. After the edit one definition is left, or each file has a copy (inline or internal) that no other object needs.
+//  3. Copies are all alike: their tokens are, macros expanded, and neither they nor what they call have variables that
+//     each file has for itself. The address of an internal one is not taken.
+//  4. A definition that moves to a source has the same tokens there, and leaves nothing behind that nothing else uses.
+//  5. The compilers accept it, without a warning.
+// Units in which the definition was read alike, from the same macros and beside the same declarations, give the same
+// proof: one of them is read. All edits that touch other lines are proven by one reading. In someone else's file a diff
+// that holds is offered in words alone.
 
 #include "locate/fix/fix.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +31,7 @@
 
 #include "locate/record/build_record.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 
@@ -34,7 +43,10 @@ using Unit = source::TranslationUnit;
 
 constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
-constexpr std::size_t kMostNeeded = 64;  // names of a file that the edit stops including
+constexpr std::size_t kMostNeeded = 64;          // names of a file that the edit stops including
+constexpr std::size_t kMostSurroundings = 4096;  // names that are looked up at a time
+constexpr std::size_t kDeepestCall = 8;
+constexpr std::size_t kMostScopes = 8;
 
 bool is_directive_line(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -93,6 +105,12 @@ bool has_directive(const LineEdit& edit) {
          std::any_of(edit.old_lines.begin(), edit.old_lines.end(), is_directive_line);
 }
 
+bool takes_include(const LineEdit& edit) {
+  return std::any_of(edit.old_lines.begin(), edit.old_lines.end(), [](const std::string& line) {
+    return is_directive_line(line) && line.find("include") != std::string::npos;
+  });
+}
+
 bool overlap(const LineEdit& a, const LineEdit& b) {
   return a.first.file == b.first.file && a.first.line < b.first.line + std::max<std::size_t>(b.count, 1) &&
          b.first.line < a.first.line + std::max<std::size_t>(a.count, 1);
@@ -133,7 +151,8 @@ std::string likeness(const WrittenDefinition& written) {
   const Definition& definition = *written.definition;
   std::string text = written.standard + '\n' + std::to_string(static_cast<int>(written.language)) + '\n' +
                      written.site->place.at.file + '\n' + std::to_string(written.site->place.at.line) + '\n' +
-                     definition.form.first_specifier + (definition.certain ? '1' : '0') + '\n';
+                     definition.form.first_specifier + (definition.certain ? '1' : '0') + '\n' +
+                     std::to_string(definition.contents.declaration) + '\n' + written.site->section + '\n';
   for (const source::MacroCause& macro : definition.macros) text += macro.macro + '=' + macro.value + '\n';
   for (const source::Branch& branch : definition.branches) text += std::to_string(branch.at.line) + ' ';
   for (const Definition& other : written.declarations)
@@ -168,9 +187,8 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
     const source::Form& form = definition.form;
     if (!defines(definition, written)) continue;
     any = true;
-    // Of a static alias each file has its own, as of a static function.
-    if (form.is_alias && !(definition.is_function && definition.is_internal)) return false;
-    if (form.has_misplaced_attribute || is_used_elsewhere) return false;
+    if (form.is_alias || form.has_misplaced_attribute || is_used_elsewhere) return false;
+    if (definition.in_class && !definition.is_function && !written.is_standard_known) return false;
     const bool is_internal = definition.is_internal && form.is_alone && !declared_otherwise;
     const bool may_be_inline =
         definition.is_function ? written.language != source::Language::C : written.has_inline_variables();
@@ -272,8 +290,12 @@ struct Trial {
   LineEdit edit{};
   std::size_t round = kMostRounds;
   const std::vector<WrittenDefinition>* all_written = nullptr;
-  bool leaves_none = false;  ///< nothing defines it after the edit
-  std::size_t left = 0;      ///< definitions that the edit leaves as they are
+  bool leaves_none = false;   ///< nothing defines it after the edit
+  std::size_t left = 0;       ///< definitions that the edit leaves as they are
+  std::size_t unsettled = 0;  ///< definitions of which something is known, and not where they are
+  std::size_t foreign = 0;    ///< those of which nothing is known
+  bool is_useless = false;    ///< an #include that it takes away is not the only one that leads there
+  std::string why_not{};      ///< why the edit would change what the program does
   std::vector<std::pair<const WrittenDefinition*, std::size_t>>
       alike{};  ///< one of each kind that it changes, and how many they are
 };
@@ -298,6 +320,12 @@ struct Addition {
   std::uint32_t before = 0;  ///< the #include before which these lines come; 0: at the end
 };
 
+/// An edit that leaves a declaration of what each of the trials is about.
+struct Move {
+  std::vector<const Trial*> trials{};
+  std::vector<const Addition*> additions{};  ///< that define it again
+};
+
 /// A reading for the additions of one round to one source.
 struct AdditionJob {
   std::vector<Addition> additions{};
@@ -305,6 +333,122 @@ struct AdditionJob {
   std::vector<source::Name> names{};
   source::Rereading after{};
 };
+
+/// What the names in definitions of one unit stand for, as far as each file has it for itself.
+class Surroundings {
+ public:
+  /// `left`: how many more readings there may be.
+  Surroundings(const Unit& unit, const std::vector<const Definition*>& roots, std::size_t& left) {
+    std::vector<const Definition*> open = roots;
+    for (std::size_t depth = 0; !open.empty(); ++depth) {
+      std::vector<source::Name> names;
+      std::vector<std::string> keys;
+      for (const Definition* definition : open)
+        for (std::vector<std::string>& parts : meanings(*definition)) {
+          std::string key = fmt::format("{}", fmt::join(parts, "::"));
+          if (!asked_.insert(key).second) continue;
+          keys.push_back(std::move(key));
+          names.emplace_back().parts = std::move(parts);
+        }
+      if (names.empty()) return;
+      if (depth == kDeepestCall || names.size() > kMostSurroundings || left == 0) {
+        is_whole_ = false;
+        return;
+      }
+      --left;
+      open.clear();
+      std::vector<source::Reading> readings = source::reread(unit, names, {}).readings;
+      for (std::size_t i = 0; i < readings.size(); ++i)
+        for (Definition& definition : readings[i].definitions) {
+          if (!definition.is_internal) continue;
+          std::vector<Definition>& known = internal_[keys[i]];
+          if (known.size() == limits::kDeclarations) continue;
+          known.push_back(std::move(definition));
+        }
+      for (const std::string& key : keys)
+        if (const auto known = internal_.find(key); known != internal_.end())
+          for (const Definition& definition : known->second) open.push_back(&definition);
+    }
+  }
+
+  /// May two files' copies of the definition use different variables?
+  bool leads_to_variable(const Definition& from) const {
+    std::set<std::string> seen;
+    std::vector<const Definition*> open{&from};
+    while (!open.empty()) {
+      const Definition& one = *open.back();
+      open.pop_back();
+      if (one.contents.hash == 0 || !is_whole_) return true;
+      for (const std::vector<std::string>& parts : meanings(one)) {
+        const auto known = internal_.find(fmt::format("{}", fmt::join(parts, "::")));
+        if (known == internal_.end() || !seen.insert(known->first).second) continue;
+        for (const Definition& internal : known->second) {
+          if (internal.is_function ? internal.contents.has_variable : !internal.is_const) return true;
+          open.push_back(&internal);
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Would a file that has the definition no more have something internal that it does not use?
+  bool leaves_unused(const Definition& from) const {
+    const auto all = meanings(from);
+    return !is_whole_ || std::any_of(all.begin(), all.end(), [&](const std::vector<std::string>& parts) {
+      const auto known = internal_.find(fmt::format("{}", fmt::join(parts, "::")));
+      return known != internal_.end() &&
+             std::any_of(known->second.begin(), known->second.end(), [](const Definition& internal) {
+               return internal.is_function ? !internal.is_inline : !internal.is_const;
+             });
+    });
+  }
+
+ private:
+  /// What the names in it may stand for: they are looked up in the scopes around it, and in unnamed namespaces there.
+  static std::vector<std::vector<std::string>> meanings(const Definition& definition) {
+    std::vector<std::vector<std::string>> result;
+    const std::vector<std::string>& scopes = definition.scopes;
+    for (const std::string& name : definition.contents.names) {
+      if (name.starts_with("std::") || name.starts_with("__builtin_")) continue;
+      std::vector<std::string> parts;
+      for (std::size_t at = 0; at <= name.size();) {
+        const std::size_t end = std::min(name.find("::", at), name.size());
+        parts.push_back(name.substr(at, end - at));
+        at = end + 2;
+      }
+      for (std::size_t depth = 0; depth <= std::min(scopes.size(), kMostScopes); ++depth)
+        for (const bool is_unnamed : {false, true}) {
+          std::vector<std::string>& meant = result.emplace_back(scopes.begin(), scopes.begin() + depth);
+          if (is_unnamed) meant.emplace_back("(anonymous namespace)");
+          meant.insert(meant.end(), parts.begin(), parts.end());
+        }
+    }
+    return result;
+  }
+
+  std::unordered_set<std::string> asked_;
+  std::map<std::string, std::vector<Definition>> internal_;  // by a meaning
+  bool is_whole_ = true;
+};
+
+/// Has it an attribute that compilers refuse for what is inline, or internal, or that would act in each file?
+bool has_attribute_of_one(const Definition& definition) {
+  constexpr std::array<std::string_view, 14> kOfOne = {
+      "noinline", "noclone", "noipa",  "used",    "retain",    "constructor", "destructor",
+      "weak",     "ifunc",   "symver", "section", "dllexport", "visibility",  "externally_visible"};
+  constexpr std::size_t kOfInline = 1;  // refused by g++ for inline functions
+  const auto end = kOfOne.begin() + static_cast<std::ptrdiff_t>(definition.is_internal ? kOfOne.size() : kOfInline);
+  return std::any_of(definition.form.attributes.begin(), definition.form.attributes.end(),
+                     [&](const std::string& name) { return std::find(kOfOne.begin(), end, name) != end; });
+}
+
+/// Does the value depend on the line that it is written in, whatever its tokens are?
+bool asks_where_it_is(const Definition& definition) {
+  return std::any_of(definition.contents.names.begin(), definition.contents.names.end(), [](const std::string& name) {
+    return name == "__builtin_LINE" || name == "__builtin_FILE" || name == "__builtin_COLUMN" ||
+           name.ends_with("source_location::current");
+  });
+}
 
 class Proofs {
  public:
@@ -334,20 +478,32 @@ class Proofs {
       if (!is_tried && !trial.alike.empty() && is_owned) fix.text += " (no diff: too many edits to try them all)";
       const bool is_proven = is_tried && holds(trial);
       if (is_tried && !is_proven) disproven_[trial.finding].insert(trial.fix);
+      if (is_tried && trial.is_useless) useless_[trial.finding].insert(trial.fix);
       if (!is_proven || !is_owned) fix.diff.clear();
+      if (!trial.why_not.empty()) refuse_edit(trial);
       if (trial.leaves_none && !fix.diff.empty()) note_addition(trial, texts[trial.round]);
     }
     add_definitions();
-    for (auto& [finding, which] : disproven_) put_behind(finding->fixes, which);
+    for (const Trial& trial : trials_)
+      if (refused_.contains(trial.edit)) trial.finding->fixes[trial.fix].diff.clear();
+    for (auto& [finding, which] : disproven_) put_behind(finding->fixes, which, useless_[finding]);
   }
 
  private:
-  /// Where an edit doesn't fix it, its words hardly do.
-  static void put_behind(std::vector<Fix>& fixes, const std::set<std::size_t>& which) {
+  /// Other symbols may share the edit.
+  void refuse_edit(const Trial& trial) {
+    trial.finding->fixes[trial.fix].text += "; " + trial.why_not;
+    refused_.insert(trial.edit);
+  }
+
+  /// Where an edit doesn't fix it, its words hardly do; an #include beside which others lead there is not worth a word.
+  static void put_behind(std::vector<Fix>& fixes, const std::set<std::size_t>& which,
+                         const std::set<std::size_t>& useless) {
     std::vector<Fix> ordered;
     for (const bool behind : {false, true})
       for (std::size_t i = 0; i < fixes.size(); ++i)
-        if (which.contains(i) == behind) ordered.push_back(std::move(fixes[i]));
+        if (which.contains(i) == behind && (!useless.contains(i) || useless.size() == fixes.size()))
+          ordered.push_back(std::move(fixes[i]));
     fixes = std::move(ordered);
   }
 
@@ -359,8 +515,12 @@ class Proofs {
     for (const Site& site : finding.sites)
       if (site.role != Role::Reference) ++definitions;
     std::map<std::string, std::size_t> numbers;
-    std::size_t changed = 0;
+    std::size_t changed = 0, read = 0;
     for (const WrittenDefinition& written : all_written) {
+      if (written.definition && written.unit)
+        ++read;
+      else if (written.unit || !written.source.empty() || !written.candidates.empty() || !written.declarations.empty())
+        ++trial.unsettled;
       if (!edit || !written.definition || !written.unit || !is_on_the_way(written, edit->first.file)) continue;
       const auto [known, is_new] = numbers.try_emplace(likeness(written), trial.alike.size());
       if (is_new) trial.alike.emplace_back(&written, 0);
@@ -368,6 +528,7 @@ class Proofs {
       ++changed;
     }
     trial.left = definitions - std::min(changed, definitions);
+    trial.foreign = definitions - std::min(read + trial.unsettled, definitions);
     trials_.push_back(std::move(trial));
   }
 
@@ -381,10 +542,9 @@ class Proofs {
     for (const InputFacts& input : inputs)
       for (const ObjectFacts& object : input.objects)
         for (const Symbol& symbol : object.symbols) {
-          if (symbol.defined()) continue;
           const auto used = wanted.find(object.name(symbol));
           if (used != wanted.end() && !used->second.contains(object.origin.display()))
-            used_elsewhere_.insert(used->first);
+            (symbol.defined() ? defined_elsewhere_ : used_elsewhere_).insert(used->first);
         }
   }
 
@@ -417,12 +577,19 @@ class Proofs {
     return true;
   }
 
+  /// A copy that a file has after the edit.
+  struct Copy {
+    const WrittenDefinition* written = nullptr;
+    const Definition* definition = nullptr;
+  };
+
   bool holds(Trial& trial) {
-    if (breaks_classes(trial)) return false;
+    if (!spares_unread(trial)) refused_.insert(trial.edit);
+    if (!spares_unread(trial) || breaks_classes(trial)) return false;
     const std::string inlined = macro_made(trial.edit, "inline");
     std::size_t left = trial.left;
-    bool any_fixed = false;
-    bool any_defines = false;
+    bool any_fixed = false, any_gone = false;
+    std::vector<Copy> copies;
     const bool changes_all = !has_directive(trial.edit);
     for (const auto& [written, count] : trial.alike) {
       Job& job = jobs_[job_of_.at({trial.round, written->unit.get()})];
@@ -434,14 +601,101 @@ class Proofs {
       if (!job.may_be_inline) job.may_be_inline = inlined.empty() || may_be_inline(inlined, job.after.files);
       if (!*job.may_be_inline) return false;
       any_fixed = any_fixed || proven;
-      any_defines = any_defines || std::any_of(reading.definitions.begin(), reading.definitions.end(),
-                                               [&, of = written](const Definition& one) { return defines(one, *of); });
+      any_gone = any_gone || reading.definitions.empty();
       if (!proven) left += count;
+      for (const Definition& one : reading.definitions)
+        if (proven && defines(one, *written)) copies.push_back({written, &one});
     }
+    trial.is_useless = !any_gone && takes_include(trial.edit);
+    if (!any_fixed || left > 1) return false;
     const auto& cause = trial.finding->cause;
-    const bool needs_none = cause && cause->kind == "typedef-forgotten";  // nothing uses the variable
-    trial.leaves_none = left == 0 && !any_defines && !needs_none;
-    return any_fixed && left <= 1;
+    // Nothing uses the variable, or what the header defines.
+    const bool is_unused = (cause && cause->kind == "typedef-forgotten") || takes_include(trial.edit);
+    const bool needs_none = is_unused && !used_elsewhere_.contains(trial.finding->symbol);
+    trial.leaves_none = left == 0 && copies.empty() && !needs_none;
+    if (!copies.empty()) return left == 0 ? may_be_copied(trial, copies) : are_of_own_files(copies);
+    return true;
+  }
+
+  /// Is the edit right whatever the definitions are that could not be read?
+  static bool spares_unread(const Trial& trial) {
+    const bool keeps_text = has_directive(trial.edit) && !is_of_switch(trial);
+    return trial.unsettled == 0 && (trial.foreign == 0 || keeps_text);
+  }
+
+  /// Two functions of one name, of which one is static in its source: it is used there, so no compiler complains.
+  bool are_of_own_files(const std::vector<Copy>& copies) {
+    return std::all_of(copies.begin(), copies.end(), [&](const Copy& copy) {
+      const std::string& file = copy.written->source;
+      return copy.definition->is_internal && copy.written->site->place.at.file == file &&
+             files_.lines_with(file, copy.written->name.parts.back()).size() > 1 + copy.written->declarations.size();
+    });
+  }
+
+  /// Is it all the same whether there is one definition or one in each file?
+  bool may_be_copied(Trial& trial, const std::vector<Copy>& copies) {
+    if (!are_declared_alike(*trial.all_written)) trial.why_not = "no diff: macros make it another one in each file";
+    for (const Copy& copy : copies) {
+      if (!trial.why_not.empty()) break;
+      const Definition& one = *copy.definition;
+      if (has_attribute_of_one(one) || (one.is_internal && defined_elsewhere_.contains(trial.finding->symbol)))
+        return false;
+      if ((one.is_internal && one.contents.has_variable) || surroundings(*copy.written).leads_to_variable(one))
+        trial.why_not = "no diff: each file would have its own of the static variables that it uses";
+      else if (one.is_internal && may_take_address(trial, one))
+        trial.why_not = "no diff: each file would have another address for it";
+      else if (!one.is_function && is_in_whole_program(trial))
+        trial.why_not = "no diff: all objects with the variable have to be compiled with -rdc=true";
+    }
+    return trial.why_not.empty();
+  }
+
+  /// Without -rdc=true nvcc takes no inline variable of external linkage.
+  bool is_in_whole_program(const Trial& trial) const {
+    return std::ranges::any_of(inputs_, [&](const InputFacts& input) {
+      return std::ranges::any_of(input.objects, [&](const ObjectFacts& object) {
+        return std::ranges::any_of(object.device.decoded, [&](const auto& image) {
+          return std::ranges::any_of(image.second.private_variables, [&](const DeviceSymbol& variable) {
+            return image.second.name(variable) == trial.finding->symbol;
+          });
+        });
+      });
+    });
+  }
+
+  /// Does a file that names the function do more with it than call it? A name that a macro makes is not looked for.
+  bool may_take_address(const Trial& trial, const Definition& function) {
+    std::set<std::string_view> seen;
+    bool is_named = function.form.name.line == 0;
+    for (const WrittenDefinition& written : *trial.all_written)
+      for (const std::string& file : written.unit->came_to) {
+        if (!seen.insert(file).second || is_system_file(file)) continue;
+        const std::string& name = written.name.parts.back();
+        if (files_.lines_with(file, name).empty()) continue;
+        const SourceTokens* source = files_.tokens_of(file);
+        if (source == nullptr) return true;
+        is_named = true;
+        for (std::size_t i = 0; i < source->tokens.size(); ++i) {
+          if (source->tokens[i].text != name) continue;
+          const bool is_called = i + 1 < source->tokens.size() && source->tokens[i + 1].is('(');
+          const bool is_member =
+              i > 0 && (source->tokens[i - 1].is('.') || source->tokens[i - 1].is(source::punct::Arrow));
+          if (!is_called && !is_member) return true;
+        }
+      }
+    return !is_named;
+  }
+
+  /// One reading for all definitions of the unit.
+  const Surroundings& surroundings(const WrittenDefinition& written) {
+    const auto [known, is_new] = surroundings_.try_emplace(written.unit.get());
+    if (!is_new) return *known->second;
+    std::vector<const Definition*> roots;
+    for (const Trial& trial : trials_)
+      for (const auto& [other, count] : trial.alike)
+        if (other->unit == written.unit) roots.push_back(&*other->definition);
+    known->second = std::make_unique<Surroundings>(*written.unit, roots, readings_left_);
+    return *known->second;
   }
 
   /// The source that is named as the header is, else that of the definition which the linker keeps.
@@ -461,6 +715,14 @@ class Proofs {
     return trial.finding->cause && trial.finding->cause->kind == "implementation-switch";
   }
 
+  /// Do the files that include it have the same definition?
+  static bool are_declared_alike(const std::vector<WrittenDefinition>& all_written) {
+    const std::uint64_t first = all_written.front().definition->contents.declaration;
+    return std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
+      return first != 0 && written.definition && written.definition->contents.declaration == first;
+    });
+  }
+
   /// The #define that the edit takes away, before the #include by which the source comes to the definition.
   static Addition moved_switch(Trial& trial, const WrittenDefinition& owner) {
     const std::vector<SourceLine>& chain = owner.site->place.chain;
@@ -470,9 +732,12 @@ class Proofs {
 
   /// `edited`: the texts of the trial's round.
   void note_addition(Trial& trial, const std::map<std::string, std::string>& edited) {
-    trial.finding->fixes[trial.fix].whole = false;
+    moves_[trial.edit].trials.push_back(&trial);
     const WrittenDefinition* owner = owner_for(trial);
-    if (owner == nullptr) return;
+    const bool can_move = owner != nullptr && are_declared_alike(*trial.all_written) &&
+                          !asks_where_it_is(*owner->definition) &&
+                          !surroundings(*owner).leaves_unused(*owner->definition);
+    if (!can_move) return;
     const Addition addition = is_of_switch(trial) ? moved_switch(trial, *owner)
                                                   : Addition{&trial, owner, definition_elsewhere(files_, *owner)};
     const auto* lines = files_.lines_of(owner->source);
@@ -511,7 +776,16 @@ class Proofs {
     });
     for (const AdditionJob* job : jobs)
       for (std::size_t i = 0; i < job->additions.size(); ++i)
-        if (defines_once(job->after.readings[i], job->additions[i])) add_definition(job->additions[i]);
+        if (defines_once(job->after.readings[i], job->additions[i]))
+          moves_[job->additions[i].trial->edit].additions.push_back(&job->additions[i]);
+    for (const auto& [edit, move] : moves_) {
+      const std::string diffs = move.additions.size() == move.trials.size() ? diffs_of(move.additions) : std::string();
+      for (const Trial* trial : move.trials) {
+        std::string& diff = trial->finding->fixes[trial->fix].diff;
+        diff += diffs;
+      }
+      if (diffs.empty()) refused_.insert(edit);
+    }
   }
 
   static bool defines_once(const source::Reading& reading, const Addition& addition) {
@@ -522,23 +796,31 @@ class Proofs {
     if (found.size() != 1 || !is_declared) return false;
     const Definition& only = *found.front();
     const std::string& file = addition.before != 0 ? addition.owner->site->place.at.file : addition.owner->source;
-    return absolute_path(only.at.file) == absolute_path(file) && !only.is_internal && !only.is_inline;
+    const Definition& before = *addition.owner->definition;
+    const bool is_same = before.contents.hash != 0 && only.contents.hash == before.contents.hash &&
+                         (!before.type_key.empty() || only.contents.declaration == before.contents.declaration);
+    return is_same && absolute_path(only.at.file) == absolute_path(file) && !only.is_internal && !only.is_inline;
   }
 
-  void add_definition(const Addition& addition) {
-    Fix& fix = addition.trial->finding->fixes[addition.trial->fix];
-    const std::string& file = addition.owner->source;
-    const auto& lines = *files_.lines_of(file);
-    const auto at = addition.before != 0 ? addition.before : static_cast<std::uint32_t>(lines.size());
-    if (at > lines.size()) return;
-    std::vector<std::string> replacement{lines[at - 1]};
-    replacement.insert(addition.before != 0 ? replacement.begin() : replacement.end(), addition.lines.begin(),
-                       addition.lines.end());
-    const std::string diff = replace_line(files_, {file, at}, replacement);
-    // One file, one hunk: an edit of the same source would have to be part of it.
-    if (diff.empty() || file == addition.trial->edit.first.file) return;
-    fix.diff += diff;
-    fix.whole = true;
+  /// Empty where one would be of the file of the edit: that would have to be one hunk with it.
+  std::string diffs_of(const std::vector<const Addition*>& additions) {
+    std::map<std::pair<std::string, std::uint32_t>, std::vector<const Addition*>> by_place;
+    for (const Addition* one : additions) by_place[{one->owner->source, one->before}].push_back(one);
+    std::string diffs;
+    for (const auto& [place, of_place] : by_place) {
+      const auto& [file, before] = place;
+      const auto& lines = *files_.lines_of(file);
+      const auto at = before != 0 ? before : static_cast<std::uint32_t>(lines.size());
+      if (at > lines.size() || file == additions.front()->trial->edit.first.file) return {};
+      std::vector<std::vector<std::string>> texts;
+      for (const Addition* one : of_place)
+        if (std::find(texts.begin(), texts.end(), one->lines) == texts.end()) texts.push_back(one->lines);
+      std::vector<std::string> replacement;
+      for (const auto& text : texts) replacement.insert(replacement.end(), text.begin(), text.end());
+      replacement.insert(before != 0 ? replacement.end() : replacement.begin(), lines[at - 1]);
+      diffs += replace_line(files_, {file, at}, replacement);
+    }
+    return diffs;
   }
 
   /// An inline function has to be defined in each file that uses it: what the macro is in front of must be functions
@@ -636,13 +918,19 @@ class Proofs {
   FileContents& files_;
   std::vector<Trial> trials_;
   std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not fix it
+  std::map<Finding*, std::set<std::size_t>> useless_;
   std::vector<Round> rounds_;
   std::vector<std::map<std::string, std::string>> texts_;  // of each round
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
   std::map<std::pair<std::size_t, const Unit*>, AdditionJob> addition_jobs_;
+  std::map<LineEdit, Move> moves_;
+  std::map<const Unit*, std::unique_ptr<Surroundings>> surroundings_;
+  std::size_t readings_left_ = kMostReadings;  // for surroundings
+  std::set<LineEdit> refused_;
   std::map<std::string, NamesOfFile> names_;
-  std::unordered_set<std::string_view> used_elsewhere_;  // symbols, by files that don't have their definition
+  std::unordered_set<std::string_view> defined_elsewhere_;  // symbols, by files whose definition is not the finding's
+  std::unordered_set<std::string_view> used_elsewhere_;     // symbols, by files that don't have their definition
 };
 
 }  // namespace

@@ -162,8 +162,6 @@ SourceTokens::SourceTokens(std::string_view bytes)
     const bool names = tokens[i].kind == source::Kind::String && tokens[i].text.size() > 2 && tokens[i - 1].is('(');
     if (names && (word == "alias" || word == "__alias__"))
       aliased.insert(tokens[i].text.substr(1, tokens[i].text.size() - 2));
-    const bool is_directive = tokens[i - 2].is('#') && (tokens[i - 2].flags & source::Token::LineStart) != 0;
-    if (is_directive && tokens[i - 1].text == "undef") undefined.insert(tokens[i].text);
   }
 }
 

@@ -70,9 +70,8 @@ struct SourceTokens {
   source::TextFile file;
   Interner names;  ///< of the tokens' ids
   std::vector<source::Token> tokens;
-  std::vector<std::size_t> line_starts;            ///< in the text of `file`
-  std::unordered_set<std::string_view> aliased;    ///< what __attribute__((alias("..."))) names
-  std::unordered_set<std::string_view> undefined;  ///< the macros of its #undef lines
+  std::vector<std::size_t> line_starts;          ///< in the text of `file`
+  std::unordered_set<std::string_view> aliased;  ///< what __attribute__((alias("..."))) names
 };
 
 /// For one thread.
