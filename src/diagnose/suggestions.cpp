@@ -680,13 +680,9 @@ void Suggestions::find(RootError& open) {
     error.fixes.emplace_back("make archives with gcc-ar and gcc-ranlib in place of ar and ranlib, and link by gcc");
   }
   if (open.kind == LogErrorKind::OtherLinkError && error.text.find("referenced by DSO") != std::string::npos) {
-    const bool of_libc = error.name == "atexit" || error.text.find("libc_nonshared.a") != std::string::npos;
-    error.notes.emplace_back(of_libc ? "each shared object must have its own of libc_nonshared.a, and the one that "
-                                       "refers to it was linked without (by ld itself)"
-                                     : "a shared object of the link needs it, and the definition is hidden");
-    error.fixes.emplace_back(
-        of_libc ? "link that shared object through the compiler (cc -shared)"
-                : fmt::format("give {} default visibility, or define it in the shared object", error.name));
+    Advice advice = on_message(Message::NotExported, {error.name, error.text, {}});
+    error.notes.push_back(std::move(advice.cause));
+    error.fixes.push_back(std::move(advice.fix));
   }
   if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
   if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);

@@ -168,6 +168,26 @@ def test_one_thing_is_linked_twice(lab, build, words, kind, text):
     assert len(result["findings"]) == 1 or kind == "device-linked-twice", result
 
 
+REFUSED = [  # the sources, what is linked, the rule, a part of the fix
+    ({"a.c": "__thread int state;\n", "b.c": "extern int state; int main(void) { return state; }\n"}, "a.o b.o -o p", "tls-mismatch", "declare state alike"),
+    ({"a.c": 'int g(void) { return 1; }\n__asm__(".symver g, f@@V2");\n'}, "-shared a.o -Wl,--version-script=v.map -o p.so", "version-not-defined", "add a node V2"),
+    ({"a.c": '__attribute__((visibility("hidden"))) int f(void) { return 1; }\nint needs(void);\nint main(void) { return needs(); }\n'}, "a.o libneeds.so -o p", "symbol-not-exported", "give f default visibility"),
+    ({"a.c": "int f(void) { return 1; }\nint needs(void);\nint main(void) { return needs(); }\n"}, "a.o libneeds.so -o p", "symbol-not-exported", "(cc -shared)"),
+]
+
+
+@pytest.mark.parametrize("sources, words, rule, fix", REFUSED, ids=[f"{row[2]} {row[3]}" for row in REFUSED])
+def test_what_linkers_refuse_has_a_fix(lab, sources, words, rule, fix):
+    for name, text in sources.items():
+        lab.write(name, text)
+    lab.write("v.map", "V1 { global: g; };\n")
+    lab.write("needs.c", "int f(void), atexit(void (*)(void)); int needs(void) { return f() + atexit(0); }\n")
+    lab.sh(f"gcc -fPIC -c {' '.join(sources)} && gcc -shared -fPIC needs.c -o libneeds.so -nostdlib")
+    fixes = [one["text"] for found in lab.audit("check", "--format", "json", "--", "gcc", *words.split()).json()["findings"]
+             if found["rule"] == rule for one in found["fixes"]]
+    assert any(fix in one for one in fixes), fixes
+
+
 HEADERS = [  # the sources, how they are compiled, the cause, a part of its text
     ({"s.h": "#if MODE == 1\nint state = 1;\n#else\nlong state = 2;\n#endif\n", "a.cpp": '#include "s.h"\n', "b.cpp": '#define MODE 1\n#include "s.h"\n'},
      "-g -MD", "branches-differ", "a.cpp takes s.h:3 (`#else`) and b.cpp takes line 1 (`#if MODE == 1`), and each finds a definition there: MODE differs"),

@@ -94,6 +94,7 @@ enum class Message : std::uint8_t {
   DiscardedSection,
   RelocationOverflow,
   TlsMismatch,
+  NotExported,         ///< a shared object needs what is hidden in the program
   AbsoluteSymbol,      ///< lld, of a thread-local one that is declared without
   VersionOfNothing,    ///< a version script names what no input defines
   VersionWithoutNode,  ///< .symver names a version that no script has
@@ -115,6 +116,10 @@ Advice on_message(Message what, const MessageNames& names);
 
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
+
+/// What to do about a name that linkers refuse for another reason: thread-local here and not there, in a section that
+/// is discarded, of a version without a node. Leaves findings alone that have a fix.
+void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs);
 
 /// Which target of the same build defines what is undefined, and how to link it. `output`: of the link, where the
 /// findings name none. Unreadable files of the build are passed over: this is advice, not verdict.

@@ -271,6 +271,16 @@ Advice on_message(Message what, const MessageNames& names) {
           fmt::format("declare {} alike everywhere, with or without thread_local (__thread): in one header that all of "
                       "them include",
                       symbol)};
+    case Message::NotExported:
+      if (symbol == "atexit" || names.input.find("libc_nonshared.a") != std::string::npos)
+        return {
+            "each shared object must have its own of libc_nonshared.a, and the one that refers to it was linked "
+            "without (by ld itself)",
+            "link that shared object through the compiler (cc -shared)"};
+      return {"a shared object of the link needs it, and the definition is hidden",
+              fmt::format("give {} default visibility (where a version script makes it local, name it in global:), or "
+                          "define it in the shared object",
+                          symbol)};
     case Message::AbsoluteSymbol:
       return {fmt::format("{} has no address in the output: it is thread-local where it is defined and not where it is "
                           "used, or has a fixed value",
@@ -338,6 +348,26 @@ Advice on_message(Message what, const MessageNames& names) {
                       names.name)};
   }
   return {};
+}
+
+void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs) {
+  if (!finding.fixes.empty() || finding.sites.empty()) return;
+  const SymbolId id = finding.sites.front().id;
+  const auto fix = [&](Message what, std::string name) {
+    const std::string input = finding.sites.front().origin.path;
+    finding.fixes = {{on_message(what, {finding.demangled, input, std::move(name)}).fix, {}, {}}};
+  };
+  if (finding.rule == "tls-mismatch") {
+    fix(Message::TlsMismatch, {});
+  } else if (finding.rule == "discarded-definition") {
+    fix(Message::DiscardedSection, {});
+  } else if (finding.rule == "symbol-not-exported" && id.valid()) {
+    fix(Message::NotExported, {});
+  } else if (finding.rule == "version-not-defined" && id.valid()) {
+    const ObjectFacts& object = inputs[id.in.input].objects[id.in.object];
+    const Symbol& symbol = object.symbols[id.symbol];
+    if (symbol.defined()) fix(Message::VersionWithoutNode, std::string(object.text(symbol.version)));
+  }
 }
 
 }  // namespace elfaudit
