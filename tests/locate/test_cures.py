@@ -190,7 +190,9 @@ def test_what_linkers_refuse_has_a_fix(lab, sources, words, rule, fix):
 
 HEADERS = [  # the sources, how they are compiled, the cause, a part of its text
     ({"s.h": "#if MODE == 1\nint state = 1;\n#else\nlong state = 2;\n#endif\n", "a.cpp": '#include "s.h"\n', "b.cpp": '#define MODE 1\n#include "s.h"\n'},
-     "-g -MD", "branches-differ", "a.cpp takes s.h:3 (`#else`) and b.cpp takes line 1 (`#if MODE == 1`), and each finds a definition there: MODE differs"),
+     "-g -MD", "branches-differ", "a.cpp takes s.h:3 (`#else`) and b.cpp takes line 1 (`#if MODE == 1`), and each finds a definition there: MODE decides"),
+    ({"s.h": "#if defined(A)\nint state = 1;\n#elif defined(B)\nint state = 2;\n#endif\n", "a.cpp": '#define A\n#include "s.h"\n', "b.cpp": '#define B\n#include "s.h"\n'},
+     "-g", "branches-differ", "a.cpp takes s.h:1 (`#if defined(A)`) and b.cpp takes line 3 (`#elif defined(B)`), and each finds a definition there: A and B decide"),
     ({"one/h.h": "int state = 1;\n", "two/h.h": "int state = 1;\n", "a.cpp": '#include "one/h.h"\n', "b.cpp": '#include "two/h.h"\n'},
      "-g -MD", "two-headers", "one/h.h:1 and two/h.h:1 each define it: copies of one header"),
     ({"one.h": "int state;\n", "two.h": "int state;\n", "a.c": '#include "one.h"\n#include "two.h"\n', "b.c": '#include "one.h"\n#include "two.h"\n'},

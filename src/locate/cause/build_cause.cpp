@@ -413,6 +413,78 @@ bool has_plain_type(std::string_view before_name) {
 
 }  // namespace
 
+std::vector<Condition> conditions_around(const std::vector<std::string>& lines, std::uint32_t line) {
+  std::vector<Condition> open;
+  for (std::uint32_t i = 0; i < lines.size() && i + 1 < line; ++i) {
+    const std::string_view text = without_margins(lines[i]);
+    if (!text.starts_with('#')) continue;
+    const std::string_view directive = without_margins(text.substr(1));
+    if (directive.starts_with("if")) {
+      open.push_back({i + 1, i + 1, std::string(text), std::string(directive)});
+    } else if (directive.starts_with("el") && !open.empty()) {
+      open.back().line = i + 1;
+      open.back().text = text;
+      open.back().asked += fmt::format(" {}", directive);
+    } else if (directive.starts_with("endif")) {
+      if (open.empty()) return {};
+      open.pop_back();
+    }
+  }
+  return open;
+}
+
+namespace {
+
+/// The macros that directives name: "MODE" of "if MODE == 1 else".
+std::vector<std::string> macros_in(std::string_view asked) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < asked.size();) {
+    std::size_t end = at;
+    while (end < asked.size() && is_word_char(asked[end])) ++end;
+    const std::string word(asked.substr(at, end - at));
+    const bool is_name = !word.empty() && !is_ascii_digit(word.front()) &&
+                         !is_among(word, {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "defined"});
+    if (is_name && !is_among(word, names)) names.push_back(word);
+    at = std::max(end, at + 1);
+  }
+  return names;
+}
+
+/// The innermost conditional of which the two lines are in different branches.
+std::optional<std::pair<Condition, Condition>> other_branches(const std::vector<Condition>& a,
+                                                              const std::vector<Condition>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i].begin == b[i].begin; ++i)
+    if (a[i].line != b[i].line) return std::pair(a[i], b[i]);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cause> branches_differ(const std::vector<WrittenDefinition>& all_written, FileContents& files) {
+  const auto first = std::ranges::find_if(all_written, [](const WrittenDefinition& one) { return one.in_header(); });
+  if (first == all_written.end()) return std::nullopt;
+  const SourceLine& at = first->site->place.at;
+  const auto* lines = files.lines_of(at.file);
+  for (auto other = first + 1; lines != nullptr && other != all_written.end(); ++other) {
+    const SourceLine& two = other->site->place.at;
+    if (!other->in_header() || two.file != at.file || two.line == at.line) continue;
+    const auto branches = other_branches(conditions_around(*lines, at.line), conditions_around(*lines, two.line));
+    if (!branches) continue;
+    const auto& [one, another] = *branches;
+    const auto who = [](const WrittenDefinition& written) {
+      return written.source.empty() ? written.site->origin.display() : written.source;
+    };
+    const std::vector<std::string> macros = macros_in((one.line > another.line ? one : another).asked);
+    std::string text =
+        fmt::format("{} takes {}:{} (`{}`) and {} takes line {} (`{}`), and each finds a definition there", who(*first),
+                    at.file, one.line, one.text, who(*other), another.line, another.text);
+    if (!macros.empty())
+      text += fmt::format(": {} {}", fmt::join(macros, " and "), macros.size() == 1 ? "decides" : "decide");
+    return Cause{"branches-differ", std::move(text), fmt::format("{} {}", at.file, one.begin)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& all_written) {
   const SourceLine& at = all_written.front()->site->place.at;
   for (const WrittenDefinition* other : all_written)

@@ -350,28 +350,6 @@ std::optional<Cause> branch(const WrittenDefinition& written, const std::string&
   return std::nullopt;
 }
 
-/// Two sources of which each takes another branch of one conditional, and finds a definition there. `all_written`: those
-/// of one header.
-std::optional<Cause> branches_differ(const std::vector<const WrittenDefinition*>& all_written) {
-  const WrittenDefinition& first = *all_written.front();
-  for (const WrittenDefinition* other : all_written)
-    for (const Branch& one : first.definition->branches)
-      for (const Branch& two : other->definition->branches) {
-        if (one.at.file != two.at.file || one.begin != two.begin || one.at.line == two.at.line) continue;
-        std::vector<std::string> macros;
-        for (const Branch* branch : {&one, &two}) {
-          for (const std::string& name : undefined_names(*branch)) add_new(macros, name);
-          for (const MacroCause* macro : defined_names(*branch)) add_new(macros, macro->macro);
-        }
-        std::string text =
-            fmt::format("{} takes {} (`{}`) and {} takes line {} (`{}`), and each finds a definition there",
-                        first.source, one.at.text(), one.text, other->source, two.at.line, two.text);
-        if (!macros.empty()) text += fmt::format(": {} {}", listed(macros), macros.size() == 1 ? "differs" : "differ");
-        return Cause{"branches-differ", std::move(text), one.at.file + " " + std::to_string(one.begin)};
-      }
-  return std::nullopt;
-}
-
 // --- Switches: STB_IMAGE_IMPLEMENTATION, CATCH_CONFIG_MAIN, `#define MAIN` before a header of EXTERN variables
 
 /// A name by whose being defined the definition is one.
@@ -533,7 +511,7 @@ std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixCo
   std::vector<std::string> sources;
   for (const SwitchedSource& one : all) add_new(sources, one.written->source);
   // Of one source: where nothing is known of the others.
-  const auto is_known = [](const WrittenDefinition& one) { return one.definition || !one.candidates.empty(); };
+  const auto is_known = [](const WrittenDefinition& one) { return one.is_known(); };
   const bool is_alone = sources.size() == 1 && std::ranges::count_if(*fix.all_written, is_known) == 1;
   if (sources.size() < 2 && !is_alone) return std::nullopt;
   for (const Switch& candidate : all.front().switches) {
@@ -955,7 +933,7 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<WrittenD
   fix.written = written;
   fix.is_used = is_named_by_includer(header, name, *fix.files);
   if (auto cause = implementation_switch(header, name, fix)) return cause;
-  if (auto cause = branches_differ(header)) return cause;
+  if (auto cause = branches_differ(all_written, *fix.files)) return cause;
   if (auto cause = copied_header(header)) return cause;
   if (auto cause = empty_macro(*written, fix)) return cause;
   if (auto cause = macro_not_inline(*written, fix)) return cause;

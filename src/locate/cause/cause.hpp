@@ -32,6 +32,20 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Writ
 /// language in two archives.
 std::optional<Cause> in_both_archives(const Finding& finding, std::span<const InputFacts> inputs);
 
+/// A branch of a conditional that a line of a source is in.
+struct Condition {
+  std::uint32_t begin = 0;  ///< the line of its #if
+  std::uint32_t line = 0;   ///< that of the branch's own directive
+  std::string text;         ///< of that
+  std::string asked;        ///< what that and the conditional's directives above it say
+};
+
+/// The conditionals around a line, the outermost first; by the words of the lines alone. Empty where they do not match.
+std::vector<Condition> conditions_around(const std::vector<std::string>& lines, std::uint32_t line);
+
+/// Two objects take different branches of one conditional in a header, and find a definition in each.
+std::optional<Cause> branches_differ(const std::vector<WrittenDefinition>& all_written, FileContents& files);
+
 /// A header of which there are two copies, each included by a source of its own. `all_written`: its definitions.
 std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& all_written);
 

@@ -57,7 +57,7 @@ struct Mentions {
   std::map<std::string, std::vector<Mention>, std::less<>> in_functions;
   /// Of classes: their virtual functions without a body in the class that are not pure, in their order.
   std::map<std::string, std::vector<Mention>, std::less<>> virtuals;
-  std::map<std::string, std::vector<Mention>, std::less<>> bodies;  ///< functions that have one there
+  std::map<std::string, std::vector<Mention>, std::less<>> bodies;  ///< functions with external linkage
 };
 
 class MentionReader {
@@ -91,6 +91,7 @@ class MentionReader {
     std::uint32_t line = 0;
     std::string of_class;  ///< behind class or struct
     bool is_virtual = false, has_value = false;
+    bool is_local = false;  ///< static or inline
   };
 
   void in_function(const source::Token& token) {
@@ -113,7 +114,9 @@ class MentionReader {
       parentheses_ = 1;
     } else if (token.is('{') && !now_.function.empty()) {
       function_depth_ = 1;
-      if (wanted_.contains(now_.function)) found_.bodies[now_.function].push_back({now_.function, now_.line});
+      const bool of_class = !classes_.empty() && !classes_.back().empty();
+      if (wanted_.contains(now_.function) && !now_.is_local && !of_class)
+        found_.bodies[now_.function].push_back({now_.function, now_.line});
     } else if (token.is('{')) {
       classes_.push_back(now_.has_value ? std::string() : now_.of_class);
       now_ = {};
@@ -134,6 +137,7 @@ class MentionReader {
     name_ = before_ == "~" ? "~" + std::string(token.text) : std::string(token.text);
     if (before_ == "class" || before_ == "struct") now_.of_class = name_;
     now_.is_virtual |= name_ == "virtual" || name_ == "override" || name_ == "final";
+    now_.is_local |= name_ == "static" || name_ == "inline" || name_ == "template";
   }
 
   source::TextFile file_;
@@ -151,32 +155,6 @@ class MentionReader {
 std::string spelled_in_source(std::string_view symbol) {
   const auto name = source::name_of_symbol(symbol.substr(0, symbol.find('@', 1)), source::Name::Kind::Unknown);
   return name && !name->parts.empty() ? name->parts.back() : std::string();
-}
-
-/// The directive whose branch a line is in, the innermost one; line 0: none, or they do not match.
-struct Condition {
-  std::uint32_t line = 0;
-  std::string text;
-};
-
-Condition condition_around(const std::vector<std::string>& lines, std::uint32_t wanted) {
-  std::vector<Condition> open;
-  for (std::uint32_t i = 0; i < lines.size() && i + 1 < wanted; ++i) {
-    const std::size_t at = lines[i].find_first_not_of(" \t");
-    if (at == std::string::npos || lines[i][at] != '#') continue;
-    const std::string text = lines[i].substr(at, lines[i].find_last_not_of(" \t\r") + 1 - at);
-    const std::size_t word = std::min(text.find_first_not_of(" \t", 1), text.size());
-    const std::string_view directive = std::string_view(text).substr(word);
-    if (directive.starts_with("if")) {
-      open.push_back({i + 1, text});
-    } else if (directive.starts_with("el") && !open.empty()) {
-      open.back() = {i + 1, text};
-    } else if (directive.starts_with("endif")) {
-      if (open.empty()) return {};
-      open.pop_back();
-    }
-  }
-  return open.empty() ? Condition() : open.back();
 }
 
 // --- One object, and the findings that it refers to.
@@ -377,7 +355,8 @@ class ReferenceSources {
   /// A source of the link has a body for it, in a branch that was left out: its object does not define it.
   void explain_switched_off(Finding& finding) {
     const std::string name = spelled_in_source(finding.symbol);
-    if (name != finding.symbol && finding.demangled.find("::") != std::string::npos) return;  // one of several, maybe
+    // Of C++, a function without parameters and namespace: others may be overloads of it.
+    if (name != finding.symbol && finding.demangled != name + "()") return;
     for (const auto& [source, object] : linked_sources()) {
       const auto* lines = files_.lines_with(source, name).empty() ? nullptr : files_.lines_of(source);
       const auto text = lines == nullptr ? std::nullopt : read_whole(source, kMostBytes);
@@ -386,13 +365,16 @@ class ReferenceSources {
       const auto bodies = mentions.bodies.find(name);
       if (bodies == mentions.bodies.end() || bodies->second.size() != 1) continue;
       const std::uint32_t line = bodies->second.front().line;
-      const Condition condition = condition_around(*lines, line);
-      if (condition.line == 0) continue;
+      const std::vector<Condition> around = conditions_around(*lines, line);
+      const bool is_overload = name != finding.symbol && (*lines)[line - 1].find(name + "()") == std::string::npos;
+      if (around.empty() || is_overload) continue;
+      std::vector<std::string> conditions;
+      for (const Condition& one : around) conditions.push_back(fmt::format("`{}` (line {})", one.text, one.line));
+      const std::string all = fmt::format("{}", fmt::join(conditions, " and "));
       return set(finding, "switched-off",
-                 fmt::format("{}:{} defines it below `{}` (line {}), and {} was compiled without that", source, line,
-                             condition.text, condition.line, object),
-                 {}, fmt::format("compile {} so that `{}` in line {} holds", source, condition.text, condition.line),
-                 {source, condition.line});
+                 fmt::format("{}:{} defines it below {}, and {} was compiled without {}", source, line, all, object,
+                             around.size() == 1 ? "that" : "one of these"),
+                 {}, fmt::format("compile {} so that {} holds", source, all), {source, around.back().line});
     }
   }
 

@@ -431,7 +431,7 @@ std::vector<Fix> fix_include_of_source(const FixContext& context) {
 /// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
 std::vector<Fix> fix_switch(const FixContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
-  const auto is_known = [](const WrittenDefinition& one) { return one.definition || !one.candidates.empty(); };
+  const auto is_known = [](const WrittenDefinition& one) { return one.is_known(); };
   if (std::count_if(context.all_written->begin(), context.all_written->end(), is_known) == 1)
     return {
         {"keep one of the two: leave one object out of the link, or make one static, if the header has a macro for "

@@ -41,6 +41,9 @@ struct WrittenDefinition {
     return language != source::Language::C && !ends_with_any(standard, {"98", "03", "0x", "11", "1y", "14"});
   }
 
+  /// Is anything known of where it is?
+  bool is_known() const { return definition || !candidates.empty() || site->place.known_by != KnownBy::Nothing; }
+
   /// Is the definition in a file that the translation unit includes?
   bool in_header() const {
     return site->place.known_by != KnownBy::Nothing &&
