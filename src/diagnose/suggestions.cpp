@@ -21,6 +21,7 @@
 #include "input/build/compile_command.hpp"
 #include "input/library_search.hpp"
 #include "locate/cause/cause.hpp"
+#include "scan/library_names.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -510,15 +511,6 @@ bool stands_too_early(const LogCommand& command, const std::string& option) {
 /// "g++", "x86_64-linux-gnu-g++-12", "clang++"
 bool is_cxx_driver(const std::string& program) { return base_name(program).find("++") != std::string_view::npos; }
 
-/// "libdl.so.2" -> "-ldl": a library that the linker names by its file.
-std::string as_option(std::string_view file) {
-  const std::string_view name = base_name(file);
-  const std::size_t end = name.find(".so");
-  if (!name.starts_with("lib") || end == name.npos) return std::string(file);
-  const std::string_view bare = name.substr(3, end - 3);
-  return bare == "pthread" ? "-pthread" : "-l" + std::string(bare);
-}
-
 /// What the shape of a name of the user's own says. It may be so: the log shows no object.
 void advise_on_shape(DiagnosedError& error) {
   const std::string& name = error.demangled;
@@ -689,7 +681,7 @@ void Suggestions::find(RootError& open) {
   if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
   if (open.kind == LogErrorKind::InputNotFound) return find_input(open);
   if (open.kind == LogErrorKind::LibraryNotOnLine)
-    error.fixes.push_back(fmt::format("put {} on the link line, after what needs {} ({})", as_option(error.name),
+    error.fixes.push_back(fmt::format("put {} on the link line, after what needs {} ({})", library_option(error.name),
                                       error.demangled, error.name));
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "resolve/linked_objects.hpp"
+#include "scan/library_names.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -233,12 +234,6 @@ bool all_read(const Evidence& evidence, const DeviceTarget& target) {
                               [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
 }
 
-/// "libnvshmem_device.a" -> "-lnvshmem_device"
-std::string as_option(const std::string& path) {
-  const std::string_view name = base_name(path);
-  return "-l" + std::string(name.substr(3, name.size() - 5));
-}
-
 /// What a compiler is given to compile for the architecture.
 std::string arch_option(const GpuArch& arch) {
   const std::string name = arch.name();
@@ -255,7 +250,7 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     return;
   }
   for (const std::string& supplier : name.suppliers) {
-    const std::string option = as_option(supplier);
+    const std::string option = library_option(supplier);
     if (!finding.cause)
       finding.cause = {"library-not-linked",
                        fmt::format("{} defines it and is not on the device link's line: {}", supplier, option), option};

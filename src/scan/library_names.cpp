@@ -329,6 +329,14 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
   return libraries_among(libraries_in(folders), names);
 }
 
+std::string library_option(std::string_view path) {
+  const std::string_view name = base_name(path);
+  const std::size_t end = std::min(name.find(".so"), name.ends_with(".a") ? name.size() - 2 : name.npos);
+  if (!name.starts_with("lib") || end == name.npos || end < 3) return std::string(path);
+  const std::string_view bare = name.substr(3, end - 3);
+  return bare.starts_with("m-2.") ? "-lm" : "-l" + std::string(bare);  // glibc's libm.a is a script for libm-2.36.a
+}
+
 std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted) {
   constexpr std::size_t kMostFiles = 1000;
   std::vector<std::string> found;

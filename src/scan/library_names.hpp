@@ -25,6 +25,9 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
 std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
                                                                   const std::set<std::string_view>& names);
 
+/// "-lfoo" of "libfoo.a", "libfoo.so" and "libfoo.so.2", in whatever folder; of other names the path.
+std::string library_option(std::string_view path);
+
 /// The regular files of a folder whose names are wanted, by name; at most 1000. Empty: the working directory.
 std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted);
 

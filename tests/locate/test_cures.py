@@ -144,6 +144,7 @@ TWICE = [
     ("ar rc a.a a.o b.o; ln a.a link.a", "a.a link.a", "input-twice", "a.a and link.a are one file, which is linked twice"),
     ("ar rc a.a a.o b.o", "a.a ./a.a", "input-twice", "a.a is named twice on the link line"),
     ("ar rcT a.a a.o; ar rcT b.a b.o a.o", "a.a b.a", "copied-member", "a.a and b.a both hold a.o"),
+    ("ar rc a.a a.o; cp a.o c.o; ar rc b.a b.o c.o", "a.a b.a", "copied-member", "a.a(a.o) and b.a(c.o) are the same object"),
     ("ar qc a.a a.o a.o", "a.a", "copied-member", "a.a holds a.o twice"),
     ("cp a.o c.o", "a.o c.o", "copied-object", "a.o and c.o are the same object"),
     ("ar rc a.a a.o; gcc -O2 -DMORE -c a.c -o a.o; ar rc b.a a.o; rm a.o", "a.a b.a", "member-in-both",
@@ -188,13 +189,21 @@ def test_what_linkers_refuse_has_a_fix(lab, sources, words, rule, fix):
     assert any(fix in one for one in fixes), fixes
 
 
+def test_two_copies_of_one_source(lab):
+    for name in ("one.c", "two.c", "more.c"):
+        lab.write(name, "int work(void) { return 1; }\n" + ("int more;\n" if name == "more.c" else ""))
+    lab.sh("gcc -g -c one.c two.c more.c")
+    assert finding(lab, ["one.o", "two.o"])["cause"]["text"] == "one.c and two.c have the same text, and are compiled into one.o and two.o"
+    assert finding(lab, ["one.o", "more.o"])["cause"]["kind"] == "two-definitions"
+
+
 HEADERS = [  # the sources, how they are compiled, the cause, a part of its text
     ({"s.h": "#if MODE == 1\nint state = 1;\n#else\nlong state = 2;\n#endif\n", "a.cpp": '#include "s.h"\n', "b.cpp": '#define MODE 1\n#include "s.h"\n'},
      "-g -MD", "branches-differ", "a.cpp takes s.h:3 (`#else`) and b.cpp takes line 1 (`#if MODE == 1`), and each finds a definition there: MODE decides"),
     ({"s.h": "#if defined(A)\nint state = 1;\n#elif defined(B)\nint state = 2;\n#endif\n", "a.cpp": '#define A\n#include "s.h"\n', "b.cpp": '#define B\n#include "s.h"\n'},
      "-g", "branches-differ", "a.cpp takes s.h:1 (`#if defined(A)`) and b.cpp takes line 3 (`#elif defined(B)`), and each finds a definition there: A and B decide"),
     ({"one/h.h": "int state = 1;\n", "two/h.h": "int state = 1;\n", "a.cpp": '#include "one/h.h"\n', "b.cpp": '#include "two/h.h"\n'},
-     "-g -MD", "two-headers", "one/h.h:1 and two/h.h:1 each define it: copies of one header"),
+     "-g -MD", "two-headers", "one/h.h:1 and two/h.h:1 each define it: copies or versions of one header"),
     ({"one.h": "int state;\n", "two.h": "int state;\n", "a.c": '#include "one.h"\n#include "two.h"\n', "b.c": '#include "one.h"\n#include "two.h"\n'},
      "-MD", "tentative-in-headers", "one.h:1, two.h:1 define the variable: none says extern"),
     ({"f.h": "template <class T> int f(T) { return 0; }\n#ifdef FAST\ntemplate <> int f<short>(short) { return 1; }\n#endif\n",

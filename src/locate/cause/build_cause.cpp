@@ -252,7 +252,9 @@ Cause copied(const Origin& kept, const Origin& other, FileContents& files) {
   if (files.have_same_bytes(first, second))
     return {"copied-archive",
             fmt::format("{} and {} hold the same object: one archive under two names", kept.path, other.path)};
-  return {"copied-member", fmt::format("{} and {} both hold {}", kept.path, other.path, kept.member)};
+  return {"copied-member", kept.member == other.member
+                               ? fmt::format("{} and {} both hold {}", kept.path, other.path, kept.member)
+                               : fmt::format("{} and {} are the same object", kept.display(), other.display())};
 }
 
 ObjectId object_of(const Site& site) { return site.device.in.valid() ? site.device.in : site.id.in; }
@@ -329,26 +331,37 @@ std::optional<Cause> copies(const Finding& finding, const std::vector<WrittenDef
   return cause;
 }
 
+/// Two sources with the same text, which itself has the definition.
+bool are_copied_sources(const std::vector<WrittenDefinition>& all_written, FileContents& files) {
+  const auto has_it = [](const WrittenDefinition& one) {
+    return !one.source.empty() && one.site->place.known_by != KnownBy::Nothing && one.site->place.at.file == one.source;
+  };
+  return all_written.size() == 2 && has_it(all_written[0]) && has_it(all_written[1]) &&
+         files.have_same_bytes(Origin{all_written[0].source, {}, {}}, Origin{all_written[1].source, {}, {}});
+}
+
 /// All sites are of objects that one source was compiled to.
 std::optional<Cause> of_one_source(const std::vector<WrittenDefinition>& all_written, const Finding& finding,
-                                   std::span<const InputFacts> inputs) {
+                                   FileContents& files, std::span<const InputFacts> inputs) {
   const bool one_source = all_written.size() == finding.sites.size() && !all_written[0].source.empty() &&
                           std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
                             return written.source == all_written[0].source;
                           });
-  if (!one_source) return std::nullopt;
+  if (!one_source && (finding.sites.size() != 2 || !are_copied_sources(all_written, files))) return std::nullopt;
   const Site& first = *all_written[0].site;
   const Site& second = *all_written[1].site;
-  const std::string both = fmt::format("{} is compiled into both {} and {}", all_written[0].source,
-                                       first.origin.display(), second.origin.display());
+  const std::string who = one_source ? all_written[0].source + " is compiled into both"
+                                     : fmt::format("{} and {} have the same text, and are compiled into",
+                                                   all_written[0].source, all_written[1].source);
+  const std::string both = fmt::format("{} {} and {}", who, first.origin.display(), second.origin.display());
   const auto names = names_of(first, inputs);
   const auto others = names_of(second, inputs);
   if (!names || !others) return std::nullopt;
   if (*names == *others) return Cause{"source-compiled-twice", both};
   const bool has_more = !std::includes(others->begin(), others->end(), names->begin(), names->end());
   const bool other_has_more = !std::includes(names->begin(), names->end(), others->begin(), others->end());
-  const std::string who = has_more && other_has_more ? "each" : (has_more ? first : second).origin.display();
-  return Cause{"source-compiled-otherwise", both + ", differently: " + who + " defines what the other does not"};
+  const std::string definer = has_more && other_has_more ? "each" : (has_more ? first : second).origin.display();
+  return Cause{"source-compiled-otherwise", both + ", differently: " + definer + " defines what the other does not"};
 }
 
 }  // namespace
@@ -359,7 +372,7 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Writ
   std::optional<Cause> cause = copies(finding, all_written, files);
   if (!cause) cause = device_linked_twice(finding, inputs);
   if (!cause) cause = same_unit_id(finding);
-  if (!cause) cause = of_one_source(all_written, finding, inputs);
+  if (!cause) cause = of_one_source(all_written, finding, files, inputs);
   if (cause) cause->about = cause->text;  // which names the files alone
   return cause;
 }
@@ -490,8 +503,8 @@ std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& 
   for (const WrittenDefinition* other : all_written)
     if (const SourceLine& copy = other->site->place.at; copy.file != at.file)
       return Cause{"two-headers",
-                   fmt::format("{} and {} each define it: copies of one header, which are both included", at.text(),
-                               copy.text()),
+                   fmt::format("{} and {} each define it: copies or versions of one header, which are both included",
+                               at.text(), copy.text()),
                    at.file + " " + copy.file};
   return std::nullopt;
 }

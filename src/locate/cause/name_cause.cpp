@@ -122,8 +122,8 @@ std::optional<Advice> of_another_system(std::string_view name, std::string_view 
     return Advice{fmt::format("it was linked with a glibc that has {}, and this link takes an older one", version),
                   "build it on the oldest system that is to run it, or link on a newer one"};
   if (!version.empty())
-    return Advice{fmt::format("it was linked with a library that defines it as version {}; the library of that "
-                              "name that is found here is another one",
+    return Advice{fmt::format("version {} of it is asked for (by .symver, or by what was linked with a library that "
+                              "has it), and what is linked here has no such version",
                               version),
                   fmt::format("put the folder of the library that has version {} first on the search path", version)};
   return std::nullopt;

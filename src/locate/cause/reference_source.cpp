@@ -417,7 +417,7 @@ class ReferenceSources {
     std::vector<Finding*> asked;
   };
 
-  static bool read_source(const std::string& file, const Folder& folder) {
+  bool read_source(const std::string& file, const Folder& folder) {
     const auto text = read_whole(file, kMostBytes);
     std::vector<Finding*> findings;
     std::vector<AskedSymbol> asked;
@@ -440,15 +440,30 @@ class ReferenceSources {
     record.unit.listed_files.clear();
     record.unit.read_files.clear();
     const SourceEvidence evidence = read_sources(record, asked, false);
+    const std::string own_library = first_own_library();
     for (std::size_t i = 0; i < std::min(findings.size(), evidence.readings.size()); ++i) {
       const std::vector<Definition>& definitions = evidence.readings[i].definitions;
-      if (definitions.empty() || definitions.front().is_internal) continue;
+      const bool is_other = definitions.empty() || definitions.front().is_internal;
+      if (is_other || linked_sources().contains(display_path(file, working_directory()))) continue;
       const SourceLine& at = definitions.front().at;
       set(*findings[i], "source-not-linked",
-          fmt::format("{}:{} defines it, and no object of that source is linked", at.file, at.line), file,
-          fmt::format("compile {} and add its object to the link", file), at);
+          fmt::format("{}:{} defines it, and no object of that source is linked{}", at.file, at.line,
+                      own_library.empty() ? "" : ", unless " + own_library + " has one"),
+          file,
+          own_library.empty() ? fmt::format("compile {} and add its object to the link", file)
+                              : fmt::format("export it from {}, if that is made of {}; else compile that and add its "
+                                            "object to the link",
+                                            own_library, file),
+          at);
     }
     return true;
+  }
+
+  /// A shared object of the line that is not the system's: nothing shows of which sources it was made.
+  std::string first_own_library() const {
+    for (const InputFacts& input : inputs_)
+      if (input.kind == InputKind::SharedObject && !is_system_file(input.path)) return input.path;
+    return {};
   }
 
   static std::vector<std::string> sources_in(const std::string& folder) {

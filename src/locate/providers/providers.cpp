@@ -35,15 +35,6 @@ constexpr std::size_t kMostMissing = 5000;     // a whole library's may be missi
 constexpr std::size_t kMostSuppliers = 4;      // of one name
 constexpr std::size_t kMostLookedInto = 5000;  // that are opened again for their local symbols
 
-/// "libfoo.a", "libfoo.so", "libfoo.so.2" -> "-lfoo"
-std::string as_option(const std::string& path) {
-  const std::string name(base_name(path));
-  const std::string bare = name.substr(3, std::min(name.find(".so"), name.rfind(".a")) - 3);
-  // glibc's libm.a is a script that names libm-2.36.a.
-  if (bare.starts_with("m-2.")) return "-lm";
-  return "-l" + bare;
-}
-
 class SupplierSearch {
   static constexpr std::size_t kGrain = 8;  ///< objects that a thread looks at at a time
 
@@ -114,7 +105,7 @@ class SupplierSearch {
       const std::string& path = supplier.about;
       const std::string folder = path.substr(0, path.rfind('/'));
       if (!base_name(path).starts_with("lib") || !is_in_own_folder(path)) continue;
-      const std::string option = as_option(path);
+      const std::string option = library_option(path);
       if (!is_there(folder + "/lib" + option.substr(2) + ".so")) continue;
       Supplier named = supplier;
       named.fix = "add " + option;
@@ -508,32 +499,38 @@ class SupplierSearch {
     return sorted;
   }
 
+  static bool are_neighbours(const std::string& a, const std::string& b) {
+    std::error_code error;
+    return std::filesystem::equivalent(std::filesystem::path(a).parent_path(), std::filesystem::path(b).parent_path(),
+                                       error);
+  }
+
   /// A sanitizer's library has the names of what it watches; the parts of another libc than the one that is linked do
   /// not go with it; and a library for another machine can't be linked.
   bool is_no_answer(const std::string& library, const std::map<std::string, const std::string*>& on_line) const {
-    const std::string option = as_option(library);
+    const std::string option = library_option(library);
     if (is_among(option, {"-lasan", "-lhwasan", "-llsan", "-lmsan", "-ltsan", "-lubsan"})) return true;
     const Machine of_library = probe_file(library).machine;
     if (of_library.known() && machine() != 0 && of_library.number != machine()) return true;
     const auto libc = on_line.find("-lc");
     return is_among(option, {"-lc", "-lm", "-lpthread", "-ldl", "-lrt", "-lutil", "-lcrypt", "-lresolv"}) &&
-           libc != on_line.end() && is_in_own_folder(library) && !is_in_own_folder(*libc->second);
+           libc != on_line.end() && !are_neighbours(library, *libc->second);
   }
 
   void look_in_folders() {
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
     std::map<std::string, const std::string*> on_line;  // "-lz" of libz.so and libz.a
-    for (const LinkInput& input : job_.inputs) on_line.emplace(as_option(input.path), &input.path);
+    for (const LinkInput& input : job_.inputs) on_line.emplace(library_option(input.path), &input.path);
     Definers libraries = libraries_with(folders_of_the_line(), names);
     std::erase_if(libraries, [&](const auto& library) { return is_no_answer(library.first, on_line); });
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
     for (const auto* library : by_share(libraries)) {
-      if (const auto namesake = on_line.find(as_option(library->first)); namesake != on_line.end()) {
+      if (const auto namesake = on_line.find(library_option(library->first)); namesake != on_line.end()) {
         offer_namesake(library->first, library->second, *namesake->second);
         continue;
       }
-      const std::string option = as_option(library->first);
+      const std::string option = library_option(library->first);
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (library->second.contains(missing_[i]->symbol) && reported.emplace(i, option).second)
           offer_in_place_of_guesses(
