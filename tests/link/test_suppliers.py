@@ -162,6 +162,16 @@ def test_bounds_of_a_section(lab, source, words, cause):
     assert found["cause"]["text"] == cause and [also["symbol"] for also in found["also"]] == ["__stop_reg"], found
 
 
+def test_a_module_takes_python_from_the_interpreter(lab):
+    lab.cc("m.o", "void PyErr_Clear(void), PyErr_Print(void); void f(void) { PyErr_Clear(); PyErr_Print(); }", "gcc -fPIC")
+    lab.sh("mkdir lib")
+    lab.ar("lib/libpython3.11.a", lab.cc("p.o", "void PyErr_Clear(void) {} void PyErr_Print(void) {}", "gcc -fPIC"))
+    lab.sh("rm p.o p.c")
+    [found] = undefined(lab, "gcc -shared -Wl,-z,defs m.o -Llib").values()
+    assert "link an extension without -Wl,-z,defs" in found["fixes"][0]["text"] and len(found["also"]) == 1, found
+    assert found["notes"] == ["in the search path lib/libpython3.11.a has it, which is not for this link"], found
+
+
 def test_libraries_that_are_no_answer(lab):
     """For another machine; a library that was device-linked with the object that is missing."""
     lab.cc("m.o", "int far(void), __fatbinwrap_1(void); int main(void) { return far() + __fatbinwrap_1(); }", "gcc")

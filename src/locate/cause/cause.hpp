@@ -74,6 +74,7 @@ struct Advice {
   std::string fix;
   std::string option{};  ///< "-lm": the option that names the library, where one does
   bool of_cxx_runtime = false;
+  bool of_one_library = false;  ///< what is missing of it has one cause, whatever the names
 };
 
 /// Who would define a symbol: the runtime libraries of compilers, libc's parts, CUDA. `name`: mangled, or as a linker

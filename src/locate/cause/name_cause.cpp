@@ -207,7 +207,10 @@ std::optional<Advice> of_others(std::string_view name) {
     return Advice{
         "by its name it is of Python's C API, which an extension module takes from the interpreter that imports it",
         "link an extension without -Wl,-z,defs (-Wl,--no-undefined); a program that embeds Python links with "
-        "`python3-config --embed --ldflags`"};
+        "`python3-config --embed --ldflags`",
+        {},
+        false,
+        true};
   return std::nullopt;
 }
 
@@ -345,7 +348,7 @@ void explain_undefined(Finding& finding) {
   if (!is_runtime && !is_open && finding.symbol != "main") return;
   if (kind == "other-version" || (kind == "no-provider" && !is_runtime))
     finding.notes.insert(finding.notes.begin(), finding.cause->text);
-  finding.cause = {"runtime-name", advice->cause, is_runtime ? advice->fix : std::string()};
+  finding.cause = {"runtime-name", advice->cause, is_runtime || advice->of_one_library ? advice->fix : std::string()};
   finding.fixes = {{advice->fix, {}, {}}};
 }
 

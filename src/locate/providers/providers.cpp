@@ -66,8 +66,9 @@ class SupplierSearch {
     look_beside_objects();
     look_for_near_misses();
     for (Unresolved* name : missing_)
-      if (name->suppliers.empty())
-        name->suppliers.push_back({"no-provider", "no library in the search path defines it", {}, {}});
+      if (const std::string& why = why_none_[name->symbol]; name->suppliers.empty())
+        name->suppliers.push_back(
+            {"no-provider", why.empty() ? "no library in the search path defines it" : why, {}, {}});
     say_where_to_put();
   }
 
@@ -499,22 +500,19 @@ class SupplierSearch {
     return sorted;
   }
 
-  static bool are_neighbours(const std::string& a, const std::string& b) {
-    std::error_code error;
-    return std::filesystem::equivalent(std::filesystem::path(a).parent_path(), std::filesystem::path(b).parent_path(),
-                                       error);
-  }
-
   /// A sanitizer's library has the names of what it watches; the parts of another libc than the one that is linked do
-  /// not go with it; and a library for another machine can't be linked.
+  /// not go with it; a module takes Python from the interpreter; and a library for another machine can't be linked.
   bool is_no_answer(const std::string& library, const std::map<std::string, const std::string*>& on_line) const {
     const std::string option = library_option(library);
     if (is_among(option, {"-lasan", "-lhwasan", "-llsan", "-lmsan", "-ltsan", "-lubsan"})) return true;
+    if (option.starts_with("-lpython") && job_.output == OutputKind::SharedObject) return true;
     const Machine of_library = probe_file(library).machine;
     if (of_library.known() && machine() != 0 && of_library.number != machine()) return true;
     const auto libc = on_line.find("-lc");
+    const auto folder = [](const std::string& path) { return std::filesystem::path(path).parent_path(); };
+    std::error_code error;
     return is_among(option, {"-lc", "-lm", "-lpthread", "-ldl", "-lrt", "-lutil", "-lcrypt", "-lresolv"}) &&
-           libc != on_line.end() && !are_neighbours(library, *libc->second);
+           libc != on_line.end() && !std::filesystem::equivalent(folder(library), folder(*libc->second), error);
   }
 
   void look_in_folders() {
@@ -522,10 +520,14 @@ class SupplierSearch {
     if (names.empty()) return;
     std::map<std::string, const std::string*> on_line;  // "-lz" of libz.so and libz.a
     for (const LinkInput& input : job_.inputs) on_line.emplace(library_option(input.path), &input.path);
-    Definers libraries = libraries_with(folders_of_the_line(), names);
-    std::erase_if(libraries, [&](const auto& library) { return is_no_answer(library.first, on_line); });
+    const Definers libraries = libraries_with(folders_of_the_line(), names);
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
     for (const auto* library : by_share(libraries)) {
+      if (is_no_answer(library->first, on_line)) {
+        for (const std::string_view name : library->second)
+          why_none_[std::string(name)] = "in the search path " + library->first + " has it, which is not for this link";
+        continue;
+      }
       if (const auto namesake = on_line.find(library_option(library->first)); namesake != on_line.end()) {
         offer_namesake(library->first, library->second, *namesake->second);
         continue;
@@ -812,6 +814,7 @@ class SupplierSearch {
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   std::vector<Unresolved*> missing_;
+  std::map<std::string, std::string> why_none_;  ///< by symbol, of libraries that are no answer
   const MemberOpener& open_;
   std::vector<std::string> bases_;  ///< names without version
   std::vector<Spelling> spellings_;
