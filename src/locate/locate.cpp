@@ -869,6 +869,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
   for (Finding& finding : findings) explain_refusal(finding, inputs);
   prove(findings, of_findings, inputs, options.users, context.project, context.files);
+  join_shared_members(findings);
   explain_vtables(findings);
   std::vector<std::string> problems = context.problems();
   if (!unlocated.empty())

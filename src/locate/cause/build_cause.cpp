@@ -377,6 +377,43 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Writ
   return cause;
 }
 
+void join_shared_members(std::vector<Finding>& findings) {
+  constexpr std::size_t kMostNamed = 3;
+  struct Shared {
+    std::set<std::string> members;
+    std::vector<Finding*> findings;
+  };
+  std::map<std::array<std::string, 3>, Shared> of_archives;  // by the kind of the cause and two archives
+  for (Finding& finding : findings) {
+    if (!finding.cause || !is_among(finding.cause->kind, {"copied-member", "member-in-both"})) continue;
+    const Origin& a = finding.sites[0].origin;
+    const Origin& b = finding.sites[1].origin;
+    if (finding.sites.size() != 2 || a.path == b.path || a.member != b.member) continue;
+    Shared& shared = of_archives[{finding.cause->kind, a.path, b.path}];
+    shared.members.insert(a.member);
+    shared.findings.push_back(&finding);
+  }
+  for (const auto& [key, shared] : of_archives) {
+    if (shared.members.size() < 2) continue;
+    const auto& [kind, first, second] = key;
+    const std::size_t named = std::min(shared.members.size(), kMostNamed);
+    std::string list =
+        fmt::format("{}", fmt::join(shared.members.begin(), std::next(shared.members.begin(), named), ", "));
+    if (shared.members.size() > named) list += fmt::format(" and {} more", shared.members.size() - named);
+    const bool are_copies = kind == "copied-member";
+    const std::string text = are_copies
+                                 ? fmt::format("{} and {} both hold {}", first, second, list)
+                                 : fmt::format("{} and {} each have members {}, which differ", first, second, list);
+    const std::string fix = are_copies
+                                ? fmt::format("take these members out of {} or {}", first, second)
+                                : "if the two are builds of one library, link one of them; else rename what they share";
+    for (Finding* finding : shared.findings) {
+      finding->cause = {kind, text, text};
+      finding->fixes = {{fix, {}, {}}};
+    }
+  }
+}
+
 std::optional<Cause> in_both_archives(const Finding& finding, std::span<const InputFacts> inputs) {
   if (finding.sites.size() != 2) return std::nullopt;
   const Site& kept = finding.sites.front();

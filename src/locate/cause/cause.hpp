@@ -28,6 +28,9 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
 std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
                                   FileContents& files, std::span<const InputFacts> inputs);
 
+/// Two archives that share several members, or names of members, have one cause for all of them.
+void join_shared_members(std::vector<Finding>& findings);
+
 /// The same where the copies differ, and nothing is known of their sources: members of one name, the run-time of a
 /// language in two archives.
 std::optional<Cause> in_both_archives(const Finding& finding, std::span<const InputFacts> inputs);

@@ -115,12 +115,17 @@ std::optional<Advice> of_another_system(std::string_view name, std::string_view 
                   "compile it with the headers of the glibc that it is linked with: no -I/usr/include in a cross "
                   "compile, and no prebuilt object of a newer system"};
   if (starts_with_any(version, {"GLIBCXX_", "CXXABI_"}) || plain.starts_with("std::__throw_bad_array_new_length"))
-    return Advice{"it was compiled by a newer GCC, or with its headers, than the libstdc++ of this link is of",
-                  "link with the libstdc++ of the compiler that made it: one compiler for both (clang: "
-                  "--gcc-install-dir or --gcc-toolchain)"};
+    return Advice{
+        "it was compiled by a newer GCC, or with its headers, than the libstdc++ of this link is of, or the link has "
+        "none",
+        "link with the libstdc++ of the compiler that made it: one compiler for both (clang: "
+        "--gcc-install-dir or --gcc-toolchain)"};
   if (version.starts_with("GLIBC_"))
-    return Advice{fmt::format("it was linked with a glibc that has {}, and this link takes an older one", version),
-                  "build it on the oldest system that is to run it, or link on a newer one"};
+    return Advice{
+        fmt::format(
+            "it was made for a glibc that has {} of it, and the one of this link does not: it is older, or another",
+            version),
+        "build it on the oldest system that is to run it, or link on a newer one"};
   if (!version.empty())
     return Advice{fmt::format("version {} of it is asked for (by .symver, or by what was linked with a library that "
                               "has it), and what is linked here has no such version",
