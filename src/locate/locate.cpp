@@ -634,7 +634,7 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
   } catch (const InputError&) {  // scanning has said what is wrong with it
   }
   if (!index) {
-    site->place.why_unknown = "no host variable represents it";
+    site->place.why_unknown = "no host variable of this object represents it";
     return;
   }
   const DeviceSymbols& symbols = object.device.decoded.at(site->device.image);

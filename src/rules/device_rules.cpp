@@ -487,12 +487,13 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
     } else {
       const bool all = outputs.size() == variable.copies.size();
       const std::string which = fmt::format("{}", fmt::join(outputs, " and "));
-      finding.cause = {"device-linked-apart",
-                       all ? which +
-                                 " are the outputs of device links of their own, and device code shares variables "
-                                 "only within one"
-                           : which + " has it from a device link, and the others were compiled without -rdc=true",
-                       which};
+      finding.cause = {
+          "device-linked-apart",
+          all ? which +
+                    " are the outputs of device links of their own, and device code shares variables "
+                    "only within one"
+              : "a device link made the copy in " + which + ", and the others were compiled without -rdc=true",
+          which};
       finding.fixes.push_back({all ? "make one device link of all their objects"
                                    : "compile all with -rdc=true, and make one device link of them"});
     }

@@ -310,6 +310,15 @@ constexpr std::array kLanguageRuntimes{
     LanguageRuntime{"Rust's standard library", {"rust_eh_", "__rust_", "__rdl_", "__rg_", "rust_begin_", "rust_panic"}},
 };
 
+/// "__rust_alloc" of "_RNvCs1_7___rustc12___rust_alloc", which the compiler's own crate has; of other symbols the symbol.
+std::string_view without_rustc(std::string_view symbol) {
+  constexpr std::string_view kCrate = "_7___rustc";
+  const std::size_t at = symbol.find(kCrate);
+  if (at == symbol.npos) return symbol;
+  symbol.remove_prefix(at + kCrate.size());
+  return symbol.substr(std::min(symbol.find('_'), symbol.size() - 1) + 1);
+}
+
 /// All sites are of one object.
 std::optional<Cause> copies(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
                             FileContents& files) {
@@ -425,7 +434,7 @@ std::optional<Cause> in_both_archives(const Finding& finding, std::span<const In
   if (!a.is_member() || !b.is_member() || !names || !others) return std::nullopt;
   for (const LanguageRuntime& runtime : kLanguageRuntimes)
     if (a.path != b.path && std::ranges::any_of(runtime.starts, [&](std::string_view start) {
-          return finding.symbol.starts_with(start);
+          return without_rustc(finding.symbol).starts_with(start);
         })) {
       const std::string text = fmt::format("{} and {} each contain {}", a.path, b.path, runtime.what);
       return Cause{"runtime-in-both", text, text};
