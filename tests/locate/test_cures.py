@@ -214,7 +214,7 @@ HEADERS = [  # the sources, how they are compiled, the cause, a part of its text
       "a.cpp": '#define FAST\n#include "f.h"\n', "b.cpp": '#define FAST\n#include "f.h"\n'},
      "-g -MD", "specialisation-not-inline", "line 2 is taken because FAST is defined (a.cpp:1)"),
     ({"f.h": "template <class T> int f(T) { return 0; }\ntemplate <> int f<short>(short) { return 1; }\n", "a.cpp": '#include "f.h"\n', "b.cpp": '#include "f.h"\n'},
-     "", "strong-specialisation", "only a full specialisation of a template is strong"),
+     "", "strong-specialisation", "only a full specialisation of a template, or a member of one, is strong"),
 ]
 
 

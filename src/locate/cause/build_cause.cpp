@@ -579,7 +579,8 @@ std::optional<Cause> strong_instance(const Finding& finding, std::span<const Inp
     if (object.symbols[site.id.symbol].binding != Binding::Global || object.origin.bytecode) return std::nullopt;
   }
   return Cause{"strong-specialisation",
-               "only a full specialisation of a template is strong, and it is not inline unless it says so: it is in a "
+               "only a full specialisation of a template, or a member of one, is strong, and not inline unless it says "
+               "so: it is in a "
                "header, or in two sources"};
 }
 
