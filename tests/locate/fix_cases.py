@@ -223,7 +223,7 @@ cxx("static member array 11", GUARD % 'struct K { static const char* const names
 cxx("static member in namespace 14", "#include <string>\n" + GUARD % 'namespace n { class K { public: static std::string name; };\nstd::string K::name = "x";\n}',
     'n::K::name += "y"; return 2;', "return (int)n::K::name.size();", options="-std=c++14")
 cxx("constexpr static member 14", GUARD % "struct K { static constexpr int n = 3; };\nconstexpr int K::n;",
-    "const int& r = K::n; return r;", "const int& r = K::n; return r;", options="-std=c++14")
+    "const int& r = K::n; return r;", "const int& r = K::n; return r;", options="-std=c++14", by_hand=None)
 cxx("static member 98 const", GUARD % "struct K { static const int n; };\nconst int K::n = 3;",
     "return K::n;", "return K::n;", options="-std=c++98")
 cxx("specialised fn 11", GUARD % "template <class T> T zero() { return T(1); }\ntemplate <> int zero<int>() { return 0; }",
@@ -441,6 +441,10 @@ c("c variable that an archive of others defines", "#pragma once\nextern int leve
 cxx("cxx variable that an archive of others defines", '#pragma once\nextern "C" { int level = 2; }\n', "return level;", "return level;", by_hand=True, foreign=("vend.c",),
     extra={"vend.c": VEND, "main.cpp": 'extern "C" int vend(void);\n' + MAIN % "return a() + b() + vend() != 6;"})
 
+case("c macro that makes a variable of one file extern, too", {
+    "g.h": GUARD % "#ifdef OTHERS\n#define EXTERN extern\n#else\n#define EXTERN\n#endif\n#ifdef HAS_A\nEXTERN int only_a;\n#endif\nEXTERN int both;",
+    "a.c": '#define HAS_A\n#include "g.h"\nint main(void) { return only_a + both; }\n', "b.c": '#include "g.h"\nint b(void);\nint b(void) { return both; }\n'}, by_hand=True)
+
 # --- Copies that would differ: of state, of addresses, of what macros make of them
 
 c("extern inline with a static local", GUARD % "extern inline int next(void) { static int n; return ++n; }",
@@ -475,6 +479,9 @@ case("c address of a function by a macro", {
     "s.h": "#pragma once\nint cb(int x) { return x; }\nextern int (*hook)(int);\n#define SET(f) hook = f\n#define IS(f) (hook == f)\n",
     "a.c": '#include "s.h"\nint (*hook)(int);\nvoid a(void);\nvoid a(void) { SET(cb); }\n', "b.c": '#include "s.h"\nint b(void);\nint b(void) { return IS(cb); }\n',
     "main.c": "void a(void); int b(void);\nint main(void) { a(); return !b(); }\n"}, by_hand=None)
+c("helper that a macro makes differ", GUARD % "static inline int size(void) { return SIZE; }\nint f(void) { return size(); }", "return f();", "return f();",
+  own_options={"a.c": "-DSIZE=1", "b.c": "-DSIZE=2"}, by_hand=None)
+c("capitals that are declared", GUARD % "enum { ONE, TWO };\ntypedef int NUMBER;\nint f(void) { NUMBER LOCAL = TWO; return LOCAL + ONE; }", "return f();", "return f();")
 c("function that a macro makes differ", GUARD % "int f(void) { return SIZE; }", "return f();", "return f();", own_options={"a.c": "-DSIZE=1", "b.c": "-DSIZE=2"}, by_hand=True)
 cxx("function that a macro makes differ, of C++", GUARD % "int f() { return SIZE; }", "return f();", "return f();", own_options={"a.cpp": "-DSIZE=1", "b.cpp": "-DSIZE=2"}, by_hand=True)
 cxx("variable that a macro makes differ", GUARD % "int v = SIZE;", "return v;", "return v;", own_options={"a.cpp": "-DSIZE=1", "b.cpp": "-DSIZE=2"}, by_hand=True)

@@ -53,52 +53,6 @@ bool is_directive_line(const std::string& line) {
   return first != std::string::npos && line[first] == '#';
 }
 
-/// Those that the reader of declarations has no use for.
-bool is_keyword_of_statements(std::string_view word) {
-  constexpr std::array<std::string_view, 22> kWords = {
-      "return",           "if",     "else",     "for",       "while",        "do",
-      "switch",           "case",   "break",    "continue",  "goto",         "static_cast",
-      "const_cast",       "delete", "co_await", "co_return", "dynamic_cast", "co_yield",
-      "reinterpret_cast", "typeid", "NULL",     "define"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
-
-/// The names that a source has in it, keywords left out.
-struct NamesOfFile {
-  void read(const std::string& bytes) {
-    text = source::make_text({}, bytes);
-    Interner words = source::new_names();
-    source::Lexer lexer(text, words, 0, true);
-    std::size_t parentheses = 0, body = 0;
-    bool in_directive = false, may_be_body = false;
-    std::string_view before, named;  // the word before, and the name behind `class` or `#define`
-    for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next()) {
-      if ((token.flags & source::Token::LineStart) != 0) in_directive = token.is('#');
-      const bool is_outside = body == 0 && parentheses == 0;
-      if (token.is_name() && (is_outside || in_directive)) outside.insert(words.name(token.id));
-      if (before == "define") introduced.insert(words.name(token.id));
-      if (token.is('{') && !named.empty() && is_outside) introduced.insert(named);
-      const bool is_named =
-          before == "class" || before == "struct" || before == "union" || before == "enum" || before == "namespace";
-      named = is_named && token.is_name() ? words.name(token.id) : token.is(';') ? std::string_view() : named;
-      before = token.is_name() ? words.name(token.id) : std::string_view();
-      if (in_directive) continue;
-      if (token.is('{') && (body != 0 || may_be_body)) ++body;
-      if (token.is('}') && body != 0) --body;
-      if (token.is('(')) ++parentheses;
-      if (token.is(')') && parentheses != 0) --parentheses;
-      may_be_body = token.is(')') || (may_be_body && token.is_name());
-    }
-    for (auto id = static_cast<std::uint32_t>(source::Word::Count); id < words.size(); ++id)
-      if (!is_keyword_of_statements(words.name(id))) names.insert(words.name(id));
-  }
-
-  source::TextFile text;
-  std::unordered_set<std::string_view> names;         ///< in `text`
-  std::unordered_set<std::string_view> outside;       ///< of them, those that are not in a function alone
-  std::unordered_set<std::string_view> introduced{};  ///< of classes, namespaces and macros
-};
-
 /// Does the edit decide what else is read?
 bool has_directive(const LineEdit& edit) {
   return std::any_of(edit.lines.begin(), edit.lines.end(), is_directive_line) ||
@@ -222,67 +176,6 @@ std::string macro_made(const LineEdit& edit, const std::string& word) {
   return defines ? std::string(tokens[2].text) : std::string();
 }
 
-/// The functions that a macro is in front of.
-struct MacroUses {
-  bool only_functions = true;  ///< and it is clear which
-  std::set<std::string> defined{};
-  std::set<std::string> declared{};  ///< defined or not
-
-  void add(const SourceTokens& source, std::string_view macro) {
-    const auto end = source.tokens.end();
-    bool in_directive = false;
-    for (auto at = source.tokens.begin(); at != end; ++at) {
-      if ((at->flags & source::Token::LineStart) != 0) in_directive = at->is('#');
-      if (!in_directive && at->text == macro) add_use(at + 1, end);
-    }
-  }
-
- private:
-  using At = std::vector<source::Token>::const_iterator;
-
-  static bool ends_name(const source::Token& token) {
-    return token.is(';') || token.is('=') || token.is('{') || token.is('}');
-  }
-
-  void add_use(At at, At end) {
-    const At first = at;
-    while (at != end && !at->is('(') && !ends_name(*at)) ++at;
-    if (at == end || !at->is('(') || at == first || !(at - 1)->is_name() ||
-        source::word_of(*(at - 1)) != source::Word::Count) {
-      only_functions = false;
-      return;
-    }
-    const std::string name((at - 1)->text);
-    std::size_t depth = 0;
-    for (; at != end; ++at) {
-      depth += at->is('(') ? 1 : 0;
-      depth -= at->is(')') && depth != 0 ? 1 : 0;
-      if (depth == 0 && (ends_name(*at) || at->is(':'))) break;
-    }
-    if (at == end || at->is('=') || at->is('}')) only_functions = false;
-    declared.insert(name);
-    if (at != end && (at->is('{') || at->is(':'))) defined.insert(name);
-  }
-};
-
-/// Does the macro stand where no `extern` can: behind `class`, or within one?
-bool is_used_of_class(const SourceTokens& source, std::string_view macro) {
-  std::vector<bool> in_class;  // for each open brace
-  bool class_key = false;      // in the declaration so far
-  for (std::size_t i = 0; i < source.tokens.size(); ++i) {
-    const source::Token& token = source.tokens[i];
-    if (source::is_class_key(source::word_of(token))) class_key = true;
-    if (token.text == macro && i > 0 && source.tokens[i - 1].text != "define") {
-      const bool behind_key = source::is_class_key(source::word_of(source.tokens[i - 1]));
-      if (behind_key || (!in_class.empty() && in_class.back())) return true;
-    }
-    if (token.is('{')) in_class.push_back(class_key);
-    if (token.is('}') && !in_class.empty()) in_class.pop_back();
-    if (token.is('{') || token.is('}') || token.is(';') || token.is(')')) class_key = false;
-  }
-  return false;
-}
-
 /// An offered diff.
 struct Trial {
   Finding* finding = nullptr;
@@ -371,35 +264,36 @@ class Surroundings {
     }
   }
 
-  /// May two files' copies of the definition use different variables?
-  bool leads_to_variable(const Definition& from) const {
+  /// The internal definitions that the definition uses, through each other; nothing where not all is known.
+  std::optional<std::vector<const Definition*>> reached_from(const Definition& from) const {
+    if (!is_whole_) return std::nullopt;
     std::set<std::string> seen;
-    std::vector<const Definition*> open{&from};
-    while (!open.empty()) {
-      const Definition& one = *open.back();
-      open.pop_back();
-      if (one.contents.hash == 0 || !is_whole_) return true;
-      for (const std::vector<std::string>& parts : meanings(one)) {
+    std::vector<const Definition*> all{&from};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]->contents.hash == 0) return std::nullopt;
+      for (const std::vector<std::string>& parts : meanings(*all[i])) {
         const auto known = internal_.find(fmt::format("{}", fmt::join(parts, "::")));
         if (known == internal_.end() || !seen.insert(known->first).second) continue;
-        for (const Definition& internal : known->second) {
-          if (internal.is_function ? internal.contents.has_variable : !internal.is_const) return true;
-          open.push_back(&internal);
-        }
+        for (const Definition& internal : known->second) all.push_back(&internal);
       }
     }
-    return false;
+    all.erase(all.begin());
+    return all;
+  }
+
+  /// May two files' copies of the definition use different variables?
+  bool leads_to_variable(const Definition& from) const {
+    const auto reached = reached_from(from);
+    return !reached || std::ranges::any_of(*reached, [](const Definition* one) {
+      return one->is_function ? one->contents.has_variable : !one->is_const;
+    });
   }
 
   /// Would a file that has the definition no more have something internal that it does not use?
   bool leaves_unused(const Definition& from) const {
-    const auto all = meanings(from);
-    return !is_whole_ || std::any_of(all.begin(), all.end(), [&](const std::vector<std::string>& parts) {
-      const auto known = internal_.find(fmt::format("{}", fmt::join(parts, "::")));
-      return known != internal_.end() &&
-             std::any_of(known->second.begin(), known->second.end(), [](const Definition& internal) {
-               return internal.is_function ? !internal.is_inline : !internal.is_const;
-             });
+    const auto reached = reached_from(from);
+    return !reached || std::ranges::any_of(*reached, [](const Definition* one) {
+      return one->is_function ? !one->is_inline : !one->is_const;
     });
   }
 
@@ -448,6 +342,13 @@ bool asks_where_it_is(const Definition& definition) {
     return name == "__builtin_LINE" || name == "__builtin_FILE" || name == "__builtin_COLUMN" ||
            name.ends_with("source_location::current");
   });
+}
+
+/// "BUFFER_SIZE", but no name that compilers have.
+bool is_in_capitals(std::string_view name) {
+  return name.size() > 1 && !name.starts_with("__") &&
+         std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; }) &&
+         std::ranges::any_of(name, is_ascii_letter) && name.find(':') == std::string_view::npos;
 }
 
 class Proofs {
@@ -585,7 +486,7 @@ class Proofs {
 
   bool holds(Trial& trial) {
     if (!spares_unread(trial)) refused_.insert(trial.edit);
-    if (!spares_unread(trial) || breaks_classes(trial)) return false;
+    if (!spares_unread(trial) || breaks_classes(trial) || takes_others(trial)) return false;
     const std::string inlined = macro_made(trial.edit, "inline");
     std::size_t left = trial.left;
     bool any_fixed = false, any_gone = false;
@@ -634,7 +535,10 @@ class Proofs {
 
   /// Is it all the same whether there is one definition or one in each file?
   bool may_be_copied(Trial& trial, const std::vector<Copy>& copies) {
-    if (!are_declared_alike(*trial.all_written)) trial.why_not = "no diff: macros make it another one in each file";
+    if (!are_declared_alike(*trial.all_written) || !are_surrounded_alike(trial))
+      trial.why_not = "no diff: macros make it another one in each file";
+    else if (const std::string macro = unknown_macro(trial); !macro.empty())
+      trial.why_not = fmt::format("no diff: {} may be a macro that differs from file to file", macro);
     for (const Copy& copy : copies) {
       if (!trial.why_not.empty()) break;
       const Definition& one = *copy.definition;
@@ -648,6 +552,49 @@ class Proofs {
         trial.why_not = "no diff: all objects with the variable have to be compiled with -rdc=true";
     }
     return trial.why_not.empty();
+  }
+
+  /// Is what it uses of each file the same, whatever macros their commands define?
+  bool are_surrounded_alike(const Trial& trial) {
+    std::set<std::vector<std::pair<std::string, std::string>>> defines;
+    std::optional<std::set<std::uint64_t>> first;
+    for (const WrittenDefinition& written : *trial.all_written) {
+      if (!written.definition || !written.unit || !defines.insert(written.unit->defines).second) continue;
+      const auto reached = surroundings(written).reached_from(*written.definition);
+      std::set<std::uint64_t> hashes;
+      if (reached)
+        for (const Definition* one : *reached) hashes.insert(one->contents.declaration);
+      if (!first) first = hashes;
+      if (!reached || hashes != *first) return false;
+      if (hashes.empty()) return true;
+    }
+    return true;
+  }
+
+  /// In one of the files; empty: none. A name in capitals that nothing declares may be one of a command line that is not
+  /// known, and then what it stands for is not either.
+  std::string unknown_macro(const Trial& trial) {
+    for (const WrittenDefinition& written : *trial.all_written) {
+      if (!written.definition || !written.unit || written.unit->options) continue;
+      std::set<std::string> names(written.definition->contents.names.begin(), written.definition->contents.names.end());
+      if (const auto reached = surroundings(written).reached_from(*written.definition))
+        for (const Definition* one : *reached) names.insert(one->contents.names.begin(), one->contents.names.end());
+      for (const std::string& name : names)
+        if (is_in_capitals(name) && !is_declared_in(*written.unit, name)) return name;
+    }
+    return {};
+  }
+
+  bool is_declared_in(const Unit& unit, const std::string& name) {
+    const auto [known, is_new] = declared_.try_emplace({&unit, name}, false);
+    if (is_new)
+      known->second = std::ranges::any_of(unit.came_to, [&](const std::string& file) {
+        if (is_system_file(file)) return names_in(file).names.contains(name);
+        if (files_.lines_with(file, name).empty()) return false;
+        const SourceTokens* source = files_.tokens_of(file);
+        return source != nullptr && declares(*source, name);
+      });
+    return known->second;
   }
 
   /// Without -rdc=true nvcc takes no inline variable of external linkage.
@@ -692,8 +639,8 @@ class Proofs {
     if (!is_new) return *known->second;
     std::vector<const Definition*> roots;
     for (const Trial& trial : trials_)
-      for (const auto& [other, count] : trial.alike)
-        if (other->unit == written.unit) roots.push_back(&*other->definition);
+      for (const WrittenDefinition& other : *trial.all_written)
+        if (other.definition && other.unit == written.unit) roots.push_back(&*other.definition);
     known->second = std::make_unique<Surroundings>(*written.unit, roots, readings_left_);
     return *known->second;
   }
@@ -735,7 +682,7 @@ class Proofs {
     moves_[trial.edit].trials.push_back(&trial);
     const WrittenDefinition* owner = owner_for(trial);
     const bool can_move = owner != nullptr && are_declared_alike(*trial.all_written) &&
-                          !asks_where_it_is(*owner->definition) &&
+                          !asks_where_it_is(*owner->definition) && unknown_macro(trial).empty() &&
                           !surroundings(*owner).leaves_unused(*owner->definition);
     if (!can_move) return;
     const Addition addition = is_of_switch(trial) ? moved_switch(trial, *owner)
@@ -859,6 +806,40 @@ class Proofs {
     });
   }
 
+  /// Would the macro, as `extern`, take away a definition of a symbol that has no other?
+  bool takes_others(const Trial& trial) {
+    const std::string macro = macro_made(trial.edit, "extern");
+    if (macro.empty()) return false;
+    std::set<std::string> names, files;
+    for (const auto& [written, count] : trial.alike)
+      files.insert(written->unit->came_to.begin(), written->unit->came_to.end());
+    for (const std::string& file : files) {
+      if (is_system_file(file) || files_.lines_with(file, macro).empty()) continue;
+      const SourceTokens* source = files_.tokens_of(file);
+      if (source == nullptr) return true;
+      bool is_behind = false;
+      for (const source::Token& token : source->tokens) {
+        is_behind = !token.is(';') && (is_behind || token.text == macro);
+        if (is_behind && token.is_name()) names.emplace(token.text);
+      }
+    }
+    std::unordered_set<std::string_view> changed;
+    for (const Trial& other : trials_)
+      if (other.edit == trial.edit) changed.insert(other.finding->symbol);
+    return std::ranges::any_of(inputs_, [&](const InputFacts& input) {
+      return std::ranges::any_of(input.objects, [&](const ObjectFacts& object) {
+        return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+          const std::string_view name = object.name(symbol);
+          if (!symbol.defined() || symbol.type == SymbolType::Function || changed.contains(name)) return false;
+          if (!name.starts_with("_Z")) return names.contains(std::string(name));
+          return std::ranges::any_of(names, [&](const std::string& one) {
+            return name.find(std::to_string(one.size()) + one) != std::string_view::npos;
+          });
+        });
+      });
+    });
+  }
+
   /// Do the files that are read after the edit use a name of those that it drops, and nothing declares it?
   bool needs_what_is_left_out(const Job& job) {
     if (!rounds_[job.round].decides_what_is_read()) return false;
@@ -927,6 +908,7 @@ class Proofs {
   std::map<LineEdit, Move> moves_;
   std::map<const Unit*, std::unique_ptr<Surroundings>> surroundings_;
   std::size_t readings_left_ = kMostReadings;  // for surroundings
+  std::map<std::pair<const Unit*, std::string>, bool> declared_;
   std::set<LineEdit> refused_;
   std::map<std::string, NamesOfFile> names_;
   std::unordered_set<std::string_view> defined_elsewhere_;  // symbols, by files whose definition is not the finding's

@@ -189,6 +189,115 @@ std::vector<source::Token>::const_iterator SourceTokens::at(source::Position pos
   return found != tokens.end() && found->text.data() == wanted ? found : tokens.end();
 }
 
+namespace {
+
+/// Those that the reader of declarations has no use for.
+bool is_keyword_of_statements(std::string_view word) {
+  constexpr std::array<std::string_view, 22> kWords = {
+      "return",           "if",     "else",     "for",       "while",        "do",
+      "switch",           "case",   "break",    "continue",  "goto",         "static_cast",
+      "const_cast",       "delete", "co_await", "co_return", "dynamic_cast", "co_yield",
+      "reinterpret_cast", "typeid", "NULL",     "define"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+bool ends_name(const source::Token& token) { return token.is(';') || token.is('=') || token.is('{') || token.is('}'); }
+
+}  // namespace
+
+void NamesOfFile::read(const std::string& bytes) {
+  text = source::make_text({}, bytes);
+  Interner words = source::new_names();
+  source::Lexer lexer(text, words, 0, true);
+  std::size_t parentheses = 0, body = 0;
+  bool in_directive = false, may_be_body = false;
+  std::string_view before, named;  // the word before, and the name behind `class` or `#define`
+  for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next()) {
+    if ((token.flags & source::Token::LineStart) != 0) in_directive = token.is('#');
+    const bool is_outside = body == 0 && parentheses == 0;
+    if (token.is_name() && (is_outside || in_directive)) outside.insert(words.name(token.id));
+    if (before == "define") introduced.insert(words.name(token.id));
+    if (token.is('{') && !named.empty() && is_outside) introduced.insert(named);
+    const bool is_named =
+        before == "class" || before == "struct" || before == "union" || before == "enum" || before == "namespace";
+    named = is_named && token.is_name() ? words.name(token.id) : token.is(';') ? std::string_view() : named;
+    before = token.is_name() ? words.name(token.id) : std::string_view();
+    if (in_directive) continue;
+    if (token.is('{') && (body != 0 || may_be_body)) ++body;
+    if (token.is('}') && body != 0) --body;
+    if (token.is('(')) ++parentheses;
+    if (token.is(')') && parentheses != 0) --parentheses;
+    may_be_body = token.is(')') || (may_be_body && token.is_name());
+  }
+  for (auto id = static_cast<std::uint32_t>(source::Word::Count); id < words.size(); ++id)
+    if (!is_keyword_of_statements(words.name(id))) names.insert(words.name(id));
+}
+
+void MacroUses::add(const SourceTokens& source, std::string_view macro) {
+  const auto end = source.tokens.end();
+  bool in_directive = false;
+  for (auto at = source.tokens.begin(); at != end; ++at) {
+    if ((at->flags & source::Token::LineStart) != 0) in_directive = at->is('#');
+    if (!in_directive && at->text == macro) add_use(at + 1, end);
+  }
+}
+
+void MacroUses::add_use(At at, At end) {
+  const At first = at;
+  while (at != end && !at->is('(') && !ends_name(*at)) ++at;
+  if (at == end || !at->is('(') || at == first || !(at - 1)->is_name() ||
+      source::word_of(*(at - 1)) != source::Word::Count) {
+    only_functions = false;
+    return;
+  }
+  const std::string name((at - 1)->text);
+  std::size_t depth = 0;
+  for (; at != end; ++at) {
+    depth += at->is('(') ? 1 : 0;
+    depth -= at->is(')') && depth != 0 ? 1 : 0;
+    if (depth == 0 && (ends_name(*at) || at->is(':'))) break;
+  }
+  if (at == end || at->is('=') || at->is('}')) only_functions = false;
+  declared.insert(name);
+  if (at != end && (at->is('{') || at->is(':'))) defined.insert(name);
+}
+
+bool is_used_of_class(const SourceTokens& source, std::string_view macro) {
+  std::vector<bool> in_class;  // for each open brace
+  bool class_key = false;      // in the declaration so far
+  for (std::size_t i = 0; i < source.tokens.size(); ++i) {
+    const source::Token& token = source.tokens[i];
+    if (source::is_class_key(source::word_of(token))) class_key = true;
+    if (token.text == macro && i > 0 && source.tokens[i - 1].text != "define") {
+      const bool behind_key = source::is_class_key(source::word_of(source.tokens[i - 1]));
+      if (behind_key || (!in_class.empty() && in_class.back())) return true;
+    }
+    if (token.is('{')) in_class.push_back(class_key);
+    if (token.is('}') && !in_class.empty()) in_class.pop_back();
+    if (token.is('{') || token.is('}') || token.is(';') || token.is(')')) class_key = false;
+  }
+  return false;
+}
+
+bool declares(const SourceTokens& source, std::string_view name) {
+  bool in_directive = false, behind_enum = false, in_enum = false;
+  for (std::size_t i = 1; i < source.tokens.size(); ++i) {
+    const source::Token &before = source.tokens[i - 1], &token = source.tokens[i];
+    if ((before.flags & source::Token::LineStart) != 0) in_directive = before.is('#');
+    if (token.text == "enum") behind_enum = true;
+    if (token.is('{')) in_enum = std::exchange(behind_enum, false);
+    if (token.is('}')) in_enum = false;
+    if (token.is(';') || token.is('(')) behind_enum = false;
+    if (token.text != name) continue;
+    if (before.text == "define") return true;
+    if (in_directive) continue;
+    const bool is_label = i + 1 < source.tokens.size() && source.tokens[i + 1].is(':') && before.is(';');
+    const bool is_behind_type = (before.is_name() && !is_keyword_of_statements(before.text)) || before.is('}');
+    if (is_label || is_behind_type || (in_enum && (before.is('{') || before.is(',')))) return true;
+  }
+  return false;
+}
+
 bool FileContents::are_same_file(const Origin& a, const Origin& b) { return remembered(same_file_, a, b, same_file); }
 
 bool FileContents::have_same_bytes(const Origin& a, const Origin& b) {

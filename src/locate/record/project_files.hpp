@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -73,6 +74,36 @@ struct SourceTokens {
   std::vector<std::size_t> line_starts;          ///< in the text of `file`
   std::unordered_set<std::string_view> aliased;  ///< what __attribute__((alias("..."))) names
 };
+
+/// The names that a source has in it, keywords left out.
+struct NamesOfFile {
+  void read(const std::string& bytes);
+
+  source::TextFile text;
+  std::unordered_set<std::string_view> names;         ///< in `text`
+  std::unordered_set<std::string_view> outside;       ///< of them, those that are not in a function alone
+  std::unordered_set<std::string_view> introduced{};  ///< of classes, namespaces and macros
+};
+
+/// The functions that a macro is in front of.
+struct MacroUses {
+  bool only_functions = true;  ///< and it is clear which
+  std::set<std::string> defined{};
+  std::set<std::string> declared{};  ///< defined or not
+
+  void add(const SourceTokens& source, std::string_view macro);
+
+ private:
+  using At = std::vector<source::Token>::const_iterator;
+
+  void add_use(At at, At end);
+};
+
+/// Does the macro stand where no `extern` can: behind `class`, or within one?
+bool is_used_of_class(const SourceTokens& source, std::string_view macro);
+
+/// Is the name declared somewhere in the file: behind the name of a type, in an enum, as a label or by #define?
+bool declares(const SourceTokens& source, std::string_view name);
 
 /// For one thread.
 class FileContents {
