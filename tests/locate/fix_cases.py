@@ -53,7 +53,7 @@ c("fn type on line above, K&R style", GUARD % "int\nf(x)\n  int x;\n{\n  return 
 c("fn macro API empty", "#define API\n" + GUARD % "API int f(void) { return 2; }",
   "return f();", "return f();")
 c("fn macro visibility", '#define API __attribute__((visibility("default")))\n' + GUARD % "API int f(void) { return 2; }",
-  "return f();", "return f();", by_hand=True)
+  "return f();", "return f();")
 c("fn made by macro", GUARD % "static int foo_v = 3;\n#define GETTER(n) int get_##n(void) { return n##_v; }\nGETTER(foo)",
   "return get_foo();", "return get_foo();", by_hand=True)
 c("fn attribute before", GUARD % "__attribute__((noinline)) int f(void) { return 2; }",
@@ -511,6 +511,11 @@ c("weak function beside", GUARD % "__attribute__((weak)) int h(void) { return 2;
 for words in ("_Alignas(16) int x = 1;", "__attribute__((aligned(16))) int x = 1;", "int x __attribute__((aligned(16))) = 1;", "_Alignas(16) _Thread_local int x = 1;", '__attribute__((section(".mine"))) int x = 1;',
               '__attribute__((visibility("hidden"))) int x = 1;', "int x __attribute__((used, aligned(16))) = 1;"):
     c(f"attribute {words}", "#pragma once\n" + words + "\n", "return x;", "return x + (int)((unsigned long)&x % 4);", by_hand=None)
+for words in ("ALIGN int x = 1;", "API ALIGNED(16)\nint x = 1;", "extern int y; API int x = 1;"):
+    c(f"attribute by a macro: {words}", f'#pragma once\n#define ALIGN __attribute__((aligned(16)))\n#define ALIGNED(n) __attribute__((aligned(n)))\n#define API __attribute__((visibility("default")))\n{words}\n',
+      "return x;", "return x + (int)((unsigned long)&x % 4);")
+c("attribute of a function by a macro", '#define API __attribute__((visibility("default")))\n' + GUARD % "API int f(void) { static int n; return ++n; }",
+  "return f();", "return f();", main="int x = a(); return b() != x + 1;")
 for words in ("noinline", "constructor", "used", "cold", "const", "noreturn", "noclone"):
     body = "static volatile int one = 1; while (one) { }" if words == "noreturn" else ""
     c(f"function attribute {words}", f"#pragma once\n__attribute__(({words})) {'int' if words == 'const' else 'void'} f(void) {{ {'return 1;' if words == 'const' else body} }}\n",

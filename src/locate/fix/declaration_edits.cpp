@@ -373,9 +373,10 @@ std::vector<std::string> text_between(const std::vector<std::string>& lines, Pos
   return text;
 }
 
-/// Where the attributes begin that are before a declaration's first specifier. A definition has to say alignas again
-/// (C11 6.7.5 7, C++20 9.12.2).
-At attributes_before(const SourceTokens& source, At first) {
+/// Where the attributes begin that are before a declaration's first specifier, macros that make them among them. A
+/// definition has to say alignas again (C11 6.7.5 7, C++20 9.12.2).
+At attributes_before(const std::vector<std::string>& lines, const SourceTokens& source, At first,
+                     const std::vector<source::MacroCause>& macros) {
   const At begin = source.tokens.begin();
   for (At at = first; at != begin;) {
     std::size_t depth = 0;
@@ -385,20 +386,22 @@ At attributes_before(const SourceTokens& source, At first) {
       depth -= opens(*at) && depth != 0 ? 1 : 0;
     } while (depth != 0 && at != begin && !is_directive(*at));
     const bool is_standard = at->is('[') && (at + 1)->is('[');
-    const Word word = at->is('(') && at != begin ? source::word_of(*(at - 1)) : Word::Count;
-    const bool is_attribute =
-        word == Word::Attribute || word == Word::Attribute2 || word == Word::Alignas || word == Word::CAlignas;
-    if (!is_standard && !is_attribute) break;
-    if (is_attribute) --at;
+    if (at->is('(') && at != begin) --at;
+    const Word word = source::word_of(*at);
+    const bool is_attribute = word == Word::Attribute || word == Word::Attribute2 || word == Word::Alignas ||
+                              word == Word::CAlignas ||
+                              std::ranges::find(macros, at->text, &source::MacroCause::macro) != macros.end();
+    const std::string& line = lines[source.begin_of(*at).line - 1];
+    if ((!is_standard && !is_attribute) || line[std::min(line.find_first_not_of(" \t"), line.size())] == '#') break;
     first = at;
   }
   return first;
 }
 
 /// `text` behind the attributes that are before its first specifier in the file.
-std::vector<std::string> with_attributes(const std::vector<std::string>& lines, const SourceTokens& source, At first,
-                                         std::vector<std::string> text) {
-  const At begin = attributes_before(source, first);
+std::vector<std::string> with_attributes(const std::vector<std::string>& lines, const SourceTokens& source,
+                                         const Definition& definition, At first, std::vector<std::string> text) {
+  const At begin = attributes_before(lines, source, first, definition.macros);
   if (begin == first) return text;
   std::vector<std::string> all = text_between(lines, source.begin_of(*begin), source.end_of(*(first - 1)));
   text.front().insert(0, all.back() + " ");
@@ -637,7 +640,7 @@ std::vector<std::string> function_elsewhere(FileContents& files, const WrittenDe
   const At specifiers = first;
   if (source::word_of(*first) == Word::Extern) ++first;
   const auto& lines = *files.lines_of(file);
-  return with_attributes(lines, *source, specifiers,
+  return with_attributes(lines, *source, definition, specifiers,
                          text_between(lines, source->begin_of(*first), source->end_of(*(body->second - 1))));
 }
 
@@ -665,7 +668,7 @@ std::vector<std::string> definition_elsewhere(FileContents& files, const Written
     text = text_between(*parts->lines, parts->source->begin_of(*behind), parts->source->end_of(*parts->last));
     text.front().insert(0, fmt::format("{} {} ", first->text, parts->tag.empty() ? (first + 1)->text : parts->tag));
   }
-  text = with_attributes(*parts->lines, *parts->source, parts->first, std::move(text));
+  text = with_attributes(*parts->lines, *parts->source, definition, parts->first, std::move(text));
   return in_namespaces(std::move(text), written, *qualifiers);
 }
 

@@ -509,6 +509,10 @@ class Proofs {
     }
     trial.is_useless = !any_gone && takes_include(trial.edit);
     if (!any_fixed || left > 1) return false;
+    if (is_in_whole_program(trial)) {
+      trial.why_not = "no diff: all objects with the variable have to be compiled with -rdc=true";
+      return false;
+    }
     const auto& cause = trial.finding->cause;
     // Nothing uses the variable, or what the header defines.
     const bool is_unused = (cause && cause->kind == "typedef-forgotten") || takes_include(trial.edit);
@@ -548,8 +552,6 @@ class Proofs {
         trial.why_not = "no diff: each file would have its own of the static variables that it uses";
       else if (one.is_internal && may_take_address(trial, one))
         trial.why_not = "no diff: each file would have another address for it";
-      else if (!one.is_function && is_in_whole_program(trial))
-        trial.why_not = "no diff: all objects with the variable have to be compiled with -rdc=true";
     }
     return trial.why_not.empty();
   }
@@ -597,7 +599,7 @@ class Proofs {
     return known->second;
   }
 
-  /// Without -rdc=true nvcc takes no inline variable of external linkage.
+  /// Without -rdc=true nvcc takes neither an inline variable of external linkage nor an extern one.
   bool is_in_whole_program(const Trial& trial) const {
     return std::ranges::any_of(inputs_, [&](const InputFacts& input) {
       return std::ranges::any_of(input.objects, [&](const ObjectFacts& object) {
