@@ -445,6 +445,10 @@ case("c macro that makes a variable of one file extern, too", {
     "g.h": GUARD % "#ifdef OTHERS\n#define EXTERN extern\n#else\n#define EXTERN\n#endif\n#ifdef HAS_A\nEXTERN int only_a;\n#endif\nEXTERN int both;",
     "a.c": '#define HAS_A\n#include "g.h"\nint main(void) { return only_a + both; }\n', "b.c": '#include "g.h"\nint b(void);\nint b(void) { return both; }\n'}, by_hand=True)
 
+case("c header that two ways lead to", {
+    "cfg.h": "#pragma once\n#ifndef EXTERN_STATE\n#define STATE\n#else\n#define STATE extern\n#endif\nSTATE int g_state;\n", "launch.h": '#pragma once\n#include "cfg.h"\n#define OTHER 1\n',
+    "a.c": '#include "cfg.h"\n#include "launch.h"\nint main(void) { return OTHER - 1; }\n', "b.c": '#include "cfg.h"\n#include "launch.h"\nint b = OTHER;\n'}, by_hand=None)
+
 # --- Copies that would differ: of state, of addresses, of what macros make of them
 
 c("extern inline with a static local", GUARD % "extern inline int next(void) { static int n; return ++n; }",

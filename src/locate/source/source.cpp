@@ -921,15 +921,17 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
 
 namespace {
 
-/// Was each of the names looked for then, and do the edits leave alone what decides what is read?
-bool can_follow_log(const TranslationUnit& unit, const std::vector<Name>& names,
-                    const std::map<std::string, std::string>& edited) {
-  return unit.includes != nullptr &&
-         std::ranges::all_of(names, [&](const Name& name) { return unit.includes->names.contains(last_part(name)); }) &&
-         std::ranges::all_of(edited, [](const auto& edit) {
-           const std::optional<std::string> before = read_whole(edit.first, limits::kSourceBytes);
-           return before && has_same_directives(*before, edit.second);
-         });
+/// Do the edits leave alone what decides what is read?
+bool keep_directives(const std::map<std::string, std::string>& edited) {
+  return std::ranges::all_of(edited, [](const auto& edit) {
+    const std::optional<std::string> before = read_whole(edit.first, limits::kSourceBytes);
+    return before && has_same_directives(*before, edit.second);
+  });
+}
+
+/// Was each of the names looked for then?
+bool has_names(const IncludeLog& log, const std::vector<Name>& names) {
+  return std::ranges::all_of(names, [&](const Name& name) { return log.names.contains(last_part(name)); });
 }
 
 }  // namespace
@@ -937,7 +939,9 @@ bool can_follow_log(const TranslationUnit& unit, const std::vector<Name>& names,
 Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
                  const std::map<std::string, std::string>& edited) {
   if (names.empty()) return {};
-  const TranslationUnit absolute = unit_with_absolute_folder(unit);
+  TranslationUnit absolute = unit_with_absolute_folder(unit);
+  const bool is_alike = keep_directives(edited);
+  absolute.keeps_order = absolute.keeps_order && is_alike;  // else another #include may be the first of a file
   const auto read = [&](const IncludeLog* log) -> std::optional<Rereading> {
     FileStore files(edited);
     UnitReader reader(absolute, files, names, nullptr, log);
@@ -945,7 +949,7 @@ Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
     return Rereading{reader.finish().readings, log != nullptr ? unit.came_to : reader.files()};
   };
   std::optional<Rereading> result;
-  if (can_follow_log(unit, names, edited)) result = read(unit.includes.get());
+  if (is_alike && unit.includes != nullptr && has_names(*unit.includes, names)) result = read(unit.includes.get());
   return result ? *std::move(result) : *read(nullptr);
 }
 
