@@ -74,6 +74,33 @@ std::string root_above(const std::string& here) {
   return here;
 }
 
+/// The folder of the CMake build below `root` that the file is in, where the sources are in another one.
+std::optional<fs::path> build_folder_of(const fs::path& file, const std::string& root) {
+  for (const fs::path& folder : upwards(file.parent_path())) {
+    if (folder.string().size() <= root.size()) break;
+    if (!is_there((folder / "CMakeCache.txt").string())) continue;
+    const std::optional<std::string> sources = source_folder_of(folder);
+    return sources && *sources != folder ? std::optional(folder) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The one path in a list of a build's files that ends so; empty: none, or several do.
+std::string only_path_in(std::string_view list, const std::string& ending) {
+  constexpr std::string_view kDelimiters = " \t\r\n\"|:";
+  std::string only;
+  for (std::size_t at = list.find(ending); at != std::string_view::npos; at = list.find(ending, at + 1)) {
+    const std::size_t end = at + ending.size();
+    if (end < list.size() && kDelimiters.find(list[end]) == std::string_view::npos) continue;
+    const std::size_t before = list.find_last_of(kDelimiters, at);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string path(list.substr(begin, end - begin));
+    if (!only.empty() && path != only) return {};
+    only = path;
+  }
+  return only;
+}
+
 }  // namespace
 
 Project::Project() : here_(working_directory()) { root_ = root_above(here_); }
@@ -82,7 +109,24 @@ bool Project::owns(const std::string& shown_file) const {
   if (shown_file.empty() || here_.empty()) return false;
   const fs::path below = (fs::path(here_) / shown_file).lexically_normal().lexically_relative(root_);
   if (below.empty() || *below.begin() == "..") return false;
-  return std::none_of(below.begin(), below.end(), [](const fs::path& part) { return is_foreign(part.string()); });
+  return std::none_of(below.begin(), below.end(), [](const fs::path& part) { return is_foreign(part.string()); }) &&
+         !is_generated(shown_file);
+}
+
+bool Project::is_generated(const std::string& shown_file) const {
+  return build_folder_of((fs::path(here_) / shown_file).lexically_normal(), root_).has_value();
+}
+
+std::string Project::template_of(const std::string& shown_file) const {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  const std::optional<fs::path> build = build_folder_of((fs::path(here_) / shown_file).lexically_normal(), root_);
+  if (!build) return {};
+  const std::string ending = "/" + std::string(base_name(shown_file)) + ".in";
+  for (const char* list : {"build.ninja", "CMakeFiles/Makefile.cmake"})
+    if (const std::optional<std::string> text = read_whole((*build / list).string(), kMostBytes))
+      if (const std::string path = only_path_in(*text, ending); !path.empty())
+        return display_path((*build / path).lexically_normal().string(), here_);
+  return {};
 }
 
 std::optional<std::size_t> Project::step_to_edit(const Place& place) const {

@@ -33,6 +33,12 @@ class Project {
   /// Is the file, as reports spell it, in the tree and not in a third party's or a build's folder?
   bool owns(const std::string& shown_file) const;
 
+  /// Is it in a CMake build's folder, outside of the sources?
+  bool is_generated(const std::string& shown_file) const;
+
+  /// The template (ver.h.in) of a generated file (ver.h), as reports spell it; empty: not known.
+  std::string template_of(const std::string& shown_file) const;
+
   /// Absolute.
   const std::string& root() const { return root_; }
 
