@@ -70,13 +70,16 @@ namespace {
 std::optional<Advice> on_family(std::string_view symbol) {
   if (starts_with_any(symbol,
                       {"THP", "_ZN2at", "_ZNK2at", "_ZN3c10", "_ZNK3c10", "_ZN5torch", "_ZNK5torch", "_ZN5caffe2"})) {
-    const bool old = has(symbol, "Ss") && !has(symbol, "cxx11");
+    const std::string plain = demangle(symbol);
+    const bool old = (has(plain, "std::string") || has(plain, "std::basic_string<")) && !has(plain, "cxx11");
     return Advice{
         old ? "it uses PyTorch by names with the old std::string, which nothing that is loaded has"
-            : "it uses PyTorch, whose libraries are not loaded, or are of another version than it was built with",
+            : "it uses PyTorch, whose libraries are not loaded, or are of another version or std::string than it was "
+              "built with",
         old ? "build the extension with the _GLIBCXX_USE_CXX11_ABI of this PyTorch "
               "(torch._C._GLIBCXX_USE_CXX11_ABI)"
-            : "import torch before it; if that does not help, build the extension again with this PyTorch"};
+            : "import torch before it; if that does not help, build the extension again with this PyTorch (and its "
+              "_GLIBCXX_USE_CXX11_ABI)"};
   }
   if (starts_with_any(symbol, {"node_module_register", "_ZN2v8", "_ZNK2v8", "_ZN4node", "napi_", "node_api_"}))
     return Advice{"it is a name of Node that this Node does not have: of another version",

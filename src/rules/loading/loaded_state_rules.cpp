@@ -459,7 +459,7 @@ class ClosureSymbols {
       finding.notes.push_back(
           "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
           "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
-    if (!is_spelled_otherwise)
+    if (!is_spelled_otherwise || !one)
       finding.fixes.push_back(
           {std::ranges::any_of(names, is_of_python_2)
                ? std::string(
@@ -487,8 +487,12 @@ class ClosureSymbols {
         if (!symbol.defined()) continue;
         const std::string_view present = library.name(symbol);
         std::optional<Kinship> kinship;
+        std::string missing;
         index.each_in_scope(present, [&](std::size_t n) {
-          if (const Kinship one = asked[n].kin_to(present); one != Kinship::None) kinship = one;
+          const Kinship one = asked[n].kin_to(present);
+          if (one == Kinship::None) return;
+          kinship = one;
+          missing = demangle(names[n]);
         });
         if (!kinship) continue;
         const std::string who = short_name(image, i);
@@ -496,7 +500,8 @@ class ClosureSymbols {
           finding.cause = {"other-string-abi",
                            fmt::format("{} defines {} for the other std::string ABI", who, demangle(present))};
         else
-          finding.cause = {"other-parameters", fmt::format("{}, which is loaded, defines {}", who, demangle(present))};
+          finding.cause = {"other-parameters",
+                           fmt::format("{}, which is loaded, defines {} and not {}", who, demangle(present), missing)};
         finding.fixes.push_back(
             {kinship == Kinship::OtherStringAbi
                  ? fmt::format("compile both with the same _GLIBCXX_USE_CXX11_ABI: {} has {}", who,
