@@ -340,7 +340,7 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
     std::set<std::string> held;
     for (const DeviceImage& image : evidence.object(id).device.images) held.insert(image.target());
     Finding& finding = findings.back();
-    const std::string text = fmt::format("it was compiled for {}, and this device link is for {}",
+    const std::string text = fmt::format("it was compiled for {}, and this device link asks for {}",
                                          fmt::join(held, " and "), gpu_arch_names(archs));
     finding.cause = {"other-gpu-arch", text, text};
     finding.fixes.push_back(

@@ -147,12 +147,14 @@ Sets lacking_members(const std::vector<GpuFile>& files, const std::set<GpuArch>&
 
 void note_failures(const Sets& sets, const std::set<GpuArch>& gpus, Finding& finding) {
   for (const GpuArch& gpu : gpus) {
-    std::size_t failing = 0;
+    std::vector<const GpuFile*> failing;
     for (const auto& [held, files] : sets)
-      if (what_runs_on(gpu, held).how == Coverage::None) failing += files.size();
-    if (failing != 0)
-      finding.notes.push_back(
-          fmt::format("the kernels of {} don't run on {}", failing == 1 ? "one" : std::to_string(failing), gpu.name()));
+      if (what_runs_on(gpu, held).how == Coverage::None) failing.insert(failing.end(), files.begin(), files.end());
+    if (!failing.empty())
+      finding.notes.push_back(fmt::format(
+          "the kernels of {} don't run on {}",
+          failing.size() == 1 ? failing.front()->object->origin.display() : fmt::format("{} files", failing.size()),
+          gpu.name()));
   }
 }
 

@@ -216,7 +216,7 @@ def test_different_sets(lab):
     gpu_object(lab, "c.o", "sm_90")
     result = lab.audit("check", "a.o", "b.o", "c.o")
     assert result.code == 0 and "3 objects of one link hold device code for 2 different sets" in result.out
-    assert "the kernels of one don't run on sm_80" in result.out
+    assert "the kernels of c.o don't run on sm_80" in result.out
     # The odd one first.
     assert findings(lab.audit("check", "--format", "json", "a.o", "b.o", "c.o"))[0][3] == ["c.o", "a.o", "b.o"]
     assert findings(lab.audit("check", "--format", "json", "a.o", "b.o")) == []
