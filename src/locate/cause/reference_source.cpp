@@ -357,7 +357,8 @@ class ReferenceSources {
     const std::string name = spelled_in_source(finding.symbol);
     // Of C++, a function without parameters and namespace: others may be overloads of it.
     if (name != finding.symbol && finding.demangled != name + "()") return;
-    for (const auto& [source, object] : linked_sources()) {
+    for (const auto& [source, linked] : linked_sources()) {
+      const std::string object = object_file_of(linked->origin);
       const auto* lines = files_.lines_with(source, name).empty() ? nullptr : files_.lines_of(source);
       const auto text = lines == nullptr ? std::nullopt : read_whole(source, kMostBytes);
       if (!text || is_newer(source, object)) continue;
@@ -367,14 +368,18 @@ class ReferenceSources {
       const std::uint32_t line = bodies->second.front().line;
       const std::vector<Condition> around = conditions_around(*lines, line);
       const bool is_overload = name != finding.symbol && (*lines)[line - 1].find(name + "()") == std::string::npos;
-      if (around.empty() || is_overload) continue;
+      if (around.empty() || is_overload || may_have_renamed(*linked, name)) continue;
       std::vector<std::string> conditions;
-      for (const Condition& one : around) conditions.push_back(fmt::format("`{}` (line {})", one.text, one.line));
+      for (const Condition& one : around)
+        conditions.push_back(one.begin == one.line
+                                 ? fmt::format("`{}` (line {})", one.text, one.line)
+                                 : fmt::format("`{}` (line {}, of line {})", one.text, one.line, one.begin));
       const std::string all = fmt::format("{}", fmt::join(conditions, " and "));
       return set(finding, "switched-off",
                  fmt::format("{}:{} defines it below {}, and {} was compiled without {}", source, line, all, object,
                              around.size() == 1 ? "that" : "one of these"),
-                 {}, fmt::format("compile {} so that {} holds", source, all), {source, around.back().line});
+                 {}, fmt::format("compile {} so that {} {}", source, all, around.size() == 1 ? "holds" : "hold"),
+                 {source, around.back().line});
     }
   }
 
@@ -393,8 +398,15 @@ class ReferenceSources {
   }
 
  private:
+  /// `#define deflate z_deflate` gives another symbol to what the source calls deflate.
+  static bool may_have_renamed(const ObjectFacts& object, std::string_view name) {
+    return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+      return symbol.defined() && object.name(symbol).find(name) != std::string_view::npos;
+    });
+  }
+
   /// The sources of the objects that are linked, with these; not the system's.
-  const std::map<std::string, std::string>& linked_sources() {
+  const std::map<std::string, const ObjectFacts*>& linked_sources() {
     constexpr std::size_t kMostLinked = 500;
     if (is_listed_) return linked_sources_;
     is_listed_ = true;
@@ -407,7 +419,7 @@ class ReferenceSources {
         const BuildRecord record = record_of(object.origin, file, {});
         if (!record.unit.source.empty())
           linked_sources_.emplace(display_path(in_folder(record.unit.folder, record.unit.source), working_directory()),
-                                  file);
+                                  &object);
       }
     return linked_sources_;
   }
@@ -462,7 +474,8 @@ class ReferenceSources {
   /// A shared object of the line that is not the system's: nothing shows of which sources it was made.
   std::string first_own_library() const {
     for (const InputFacts& input : inputs_)
-      if (input.kind == InputKind::SharedObject && !is_system_file(input.path)) return input.path;
+      if (input.kind == InputKind::SharedObject && !is_system_file(input.path) && !is_of_system(input.path))
+        return input.path;
     return {};
   }
 
@@ -659,9 +672,9 @@ class ReferenceSources {
   FileContents files_;
   std::vector<std::pair<Finding*, std::string>> tables_;  ///< vtables and their key functions
   std::map<std::string, Folder> folders_;
-  std::vector<std::pair<Finding*, std::string>> ways_;  ///< to the declarations
-  std::map<std::string, std::string> linked_sources_;   ///< with the object of each
-  bool is_listed_ = false;                              ///< linked_sources_ is filled in
+  std::vector<std::pair<Finding*, std::string>> ways_;        ///< to the declarations
+  std::map<std::string, const ObjectFacts*> linked_sources_;  ///< with the object of each
+  bool is_listed_ = false;                                    ///< linked_sources_ is filled in
 };
 
 std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) {
