@@ -274,14 +274,32 @@ class DefinitionEvidence {
     return read;
   }
 
+  /// Of tentative definitions in C each defines (C11 6.9.2): that of the header, which others have too.
+  static const Definition* the_definition(const source::Reading& read) {
+    const std::vector<Definition>& all = read.definitions;
+    if (all.size() == 1) return &all.front();
+    const auto is_in_header = [&](const Definition& one) { return !one.chain.empty(); };
+    const auto is_sure = [](const Definition& one) { return one.is_tentative && one.certain; };
+    const bool is_one = std::ranges::count_if(all, is_in_header) == 1 && std::ranges::all_of(all, is_sure);
+    return is_one ? &*std::ranges::find_if(all, is_in_header) : nullptr;
+  }
+
+  /// They define nothing that the one does not, and are among the declarations.
+  static void note_others(const source::Reading& read, const Definition& definition, Answer& answer) {
+    for (const Definition& other : read.definitions)
+      if (other.is_tentative && !same_line(other.at, definition.at)) answer.written.declarations.push_back(other);
+  }
+
   /// Nothing in the object says where: the sources must.
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading_or_reason(i, answer);
     if (read == nullptr) return;
     answer.written.declarations = read->declarations;
     const bool exact = evidence(i).known_by == KnownBy::Preprocessor;
-    if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
-      Definition definition = read->definitions.front();
+    const Definition* found = the_definition(*read);
+    if (found != nullptr && (exact || found->site_certain)) {
+      Definition definition = *found;
+      note_others(*read, *found, answer);
       if (const std::string newer = changed_since(definition.at, definition.chain); !newer.empty()) {
         answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
         add_candidates(i, read->definitions, answer);
@@ -421,7 +439,9 @@ class DefinitionEvidence {
     const bool sure = known_by == KnownBy::Preprocessor || found->certain;
     if (sure) take_chain(found->chain, known_by, place);
     // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
-    if (sure || macros == nullptr || confirmed(*found, *macros)) answer.written.definition = *found;
+    if (!sure && macros != nullptr && !confirmed(*found, *macros)) return;
+    answer.written.definition = *found;
+    note_others(read, *found, answer);
   }
 
   /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11

@@ -75,7 +75,7 @@ def test_a_folder_that_looks_like_a_repository(project, trap):
                f" echo '* filter=x' > inc/.gitattributes; cd inc; git --git-dir . --work-tree . add state.h; cd ..; git add -f .; git {IDENTITY} commit -qm y; touch inc/state.h; rm -f ../ran")
     result = fix(project)
     assert is_edited(project) and not has_run(project), result
-    project.sh("cd p; git checkout -q inc/state.h; echo >> inc/state.h; gcc -MD -c a.c b.c; rm -f ../ran")
+    project.sh("cd p; git checkout -q .; echo >> inc/state.h; gcc -MD -c a.c b.c; rm -f ../ran")
     result = fix(project)
     assert "inc/state.h has uncommitted changes" in result.err and not has_run(project), result
 

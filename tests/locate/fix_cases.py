@@ -28,6 +28,12 @@ def cxx(name, *texts, **more):
     users(name, *texts, extension="cpp", **more)
 
 
+for place in ("before", "behind"):
+    own = ["int s;", '#include "s.h"'] if place == "before" else ['#include "s.h"', "int s;"]
+    case(f"c variable of a header that a source has too, {place}", {
+        "s.h": "int s;\n", "a.c": "\n".join([*own, "int a(void);", "int a(void) { return ++s; }", ""]),
+        "b.c": '#include "s.h"\nint b(void);\nint b(void) { return s; }\n',
+        "main.c": "int a(void); int b(void);\nint main(void) { return a() != b(); }\n"}, options="-fno-common")
 c("fn", GUARD % "int f(int x) { return x + 1; }",
   "return f(1);", "return f(1);")
 c("fn declared in same header", GUARD % "int f(int x);\nint f(int x)\n{\n  return x + 1;\n}",

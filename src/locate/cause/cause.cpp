@@ -752,21 +752,24 @@ std::optional<Cause> forgotten_typedef(const std::vector<const WrittenDefinition
                   name, definition.type_key)};
 }
 
-/// The definition that is in a source, where others have a header's.
-const WrittenDefinition* owner(const std::vector<WrittenDefinition>& all_written) {
-  const auto found = std::find_if(all_written.begin(), all_written.end(), [](const WrittenDefinition& written) {
-    return written.definition && !written.in_header() && written.site->place.known_by != KnownBy::Nothing;
-  });
-  return found == all_written.end() ? nullptr : &*found;
+/// The definition that is in a source, where others have a header's, or the source has both.
+const SourceLine* owner(const std::vector<WrittenDefinition>& all_written) {
+  for (const WrittenDefinition& written : all_written) {
+    if (!written.definition || written.site->place.known_by == KnownBy::Nothing) continue;
+    if (!written.in_header()) return &written.site->place.at;
+    for (const Definition& other : written.declarations)
+      if (other.is_tentative && other.chain.empty() && (other.certain || other.branches.empty())) return &other.at;
+  }
+  return nullptr;
 }
 
 Cause tentative_definition(const std::vector<WrittenDefinition>& all_written, FixContext& fix) {
-  const std::string text =
+  std::string text =
       "the header does not say extern, so each file that includes it defines the variable (-fcommon, the "
       "default before GCC 10 and clang 11, merged them)";
-  if (const WrittenDefinition* other = owner(all_written)) {
-    fix.other_definition = other->site->place.at;
-    return {"tentative-definition", fmt::format("{}; {} defines it already", text, other->site->place.at.text())};
+  if (const SourceLine* other = owner(all_written)) {
+    fix.other_definition = *other;
+    text += fmt::format("; {} defines it already", other->text());
   }
   return {"tentative-definition", text};
 }
@@ -895,8 +898,7 @@ std::vector<const WrittenDefinition*> header_definitions(const std::vector<Writt
   }
   if (first.empty() || known < 2) return first;
   // The one header's, and what another file defines: a declaration that lacks its extern, or two authors.
-  const WrittenDefinition* other = owner(all_written);
-  const bool meets_owner = other != nullptr && first.front()->definition->is_tentative;
+  const bool meets_owner = owner(all_written) != nullptr && first.front()->definition->is_tentative;
   return meets_owner ? first : std::vector<const WrittenDefinition*>();
 }
 
