@@ -333,7 +333,7 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
   bool joined = false;  // by cause: there are fewer findings than symbols
   for (const Finding& finding : audit.findings) {
     ++of[static_cast<int>(finding.severity)];
-    if (finding.symbol.empty()) continue;
+    if (finding.symbol.empty() || is_about_object(finding)) continue;
     symbols += 1 + finding.also.size();
     joined |= !finding.also.empty();
   }

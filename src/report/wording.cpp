@@ -65,15 +65,20 @@ std::string_view to_word(Compression compression) {
 
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
+bool is_about_object(const Finding& finding) {
+  return !finding.sites.empty() && (finding.symbol.empty() || rule(finding.rule).kind == RuleKind::NotPic);
+}
+
 std::string subject_of(const Finding& finding) {
-  return finding.symbol.empty() && !finding.sites.empty() ? finding.sites.front().origin.display() : finding.demangled;
+  return is_about_object(finding) ? finding.sites.front().origin.display() : finding.demangled;
 }
 
 std::string sentence(const Finding& finding) {
   const std::size_t more = finding.also.size();
   if (more == 0) return finding.message;
   return fmt::format("{}, and {} {} the same cause", finding.message,
-                     counted(more, finding.symbol.empty() ? "more object" : "more symbol"), more == 1 ? "has" : "have");
+                     counted(more, is_about_object(finding) ? "more object" : "more symbol"),
+                     more == 1 ? "has" : "have");
 }
 
 std::string others_text(const Finding& finding) {

@@ -45,6 +45,9 @@ std::string counted(std::size_t n, std::string_view one);
 /// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
 std::string sentence(const Finding& finding);
 
+/// Is it about an object, whatever symbol shows what is wrong with that?
+bool is_about_object(const Finding& finding);
+
 /// What a finding is about where others have its cause too: a symbol, or an object.
 std::string subject_of(const Finding& finding);
 
