@@ -16,7 +16,8 @@ def assert_diffs_work(tmp_path, compiler, way, shapes):
     result = of_table(tmp_path, compiler, way, shapes=shapes)
     print(result)
     assert not result.failures, result.failures
-    assert result.with_diff >= (0.6 if COMPILERS[compiler] == "c" else 0.9) * result.findings
+    knows_standard = compiler == "g++" and way != "-MD"  # else no variable becomes inline
+    assert result.with_diff >= (0.9 if COMPILERS[compiler] == "cpp" and knows_standard else 0.6) * result.findings
     assert result.with_diff + result.advised == result.findings
 
 

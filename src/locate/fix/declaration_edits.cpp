@@ -388,9 +388,11 @@ At attributes_before(const std::vector<std::string>& lines, const SourceTokens& 
     const bool is_standard = at->is('[') && (at + 1)->is('[');
     if (at->is('(') && at != begin) --at;
     const Word word = source::word_of(*at);
-    const bool is_attribute = word == Word::Attribute || word == Word::Attribute2 || word == Word::Alignas ||
-                              word == Word::CAlignas ||
-                              std::ranges::find(macros, at->text, &source::MacroCause::macro) != macros.end();
+    const bool is_attribute =
+        word == Word::Attribute || word == Word::Attribute2 || word == Word::Alignas || word == Word::CAlignas ||
+        std::ranges::any_of(macros, [&](const source::MacroCause& macro) {
+          return macro.macro == at->text && !macro.value.empty();  // one that is empty may be `extern` after the edit
+        });
     const std::string& line = lines[source.begin_of(*at).line - 1];
     if ((!is_standard && !is_attribute) || line[std::min(line.find_first_not_of(" \t"), line.size())] == '#') break;
     first = at;
@@ -619,8 +621,10 @@ std::vector<std::string> in_namespaces(std::vector<std::string> text, const Writ
   if (!is_c_name) parts.pop_back();
   if (written.language == source::Language::C || parts.size() < 1 + qualifiers) return text;
   std::string begin, end;
+  const std::vector<std::string>& inlined = written.definition->inline_scopes;
   for (std::size_t i = 0; i < parts.size() - qualifiers; ++i) {
-    begin += "namespace " + parts[i] + " { ";
+    const bool is_inline = std::ranges::find(inlined, parts[i]) != inlined.end();
+    begin += (is_inline ? "inline namespace " : "namespace ") + parts[i] + " { ";
     end += " }";
   }
   if (is_c_name) begin += "extern \"C\" { ";

@@ -450,6 +450,7 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_alias = what.is_alias;
   result.contents = found.contents;
   result.scopes = found.scopes;
+  result.inline_scopes = found.inline_scopes;
   result.in_class = found.in_class;
   result.is_internal = is_internal(entry, all, language);
   if (what.type_key != Word::Count) result.type_key = kWords[static_cast<std::size_t>(what.type_key)];

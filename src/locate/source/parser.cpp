@@ -379,7 +379,10 @@ Found Parser::make_found(Declared declared) const {
                                  [](const Scope& scope) { return scope.kind == Scope::Kind::Unknown; });
   found.too_long = declaration_.too_long;
   found.contents = contents_of(declared);
-  for (const std::uint32_t part : path_) found.scopes.emplace_back(names_.name(part));
+  for (const std::uint32_t part : path_) {
+    found.scopes.emplace_back(names_.name(part));
+    if (inline_namespaces_.contains(part)) found.inline_scopes.emplace_back(names_.name(part));
+  }
   found.what = std::move(declared);
   return found;
 }

@@ -109,7 +109,7 @@ struct Found {
   bool in_unknown = false;  ///< in braces that nothing explains
   bool too_long = false;
   Contents contents{};
-  std::vector<std::string> scopes{};
+  std::vector<std::string> scopes{}, inline_scopes{};
 };
 
 /// What was read of one name.

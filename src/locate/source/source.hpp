@@ -196,7 +196,8 @@ struct Definition {
   std::string type_key;  ///< "enum", "struct" ...: of the type that the same declaration defines
   Form form;             ///< from sources only, not from a preprocessor's output
   Contents contents{};
-  std::vector<std::string> scopes{};  ///< namespaces and classes around it, outermost first
+  std::vector<std::string> scopes{};         ///< namespaces and classes around it, outermost first
+  std::vector<std::string> inline_scopes{};  ///< of them, inline namespaces
 };
 
 struct Reading {
