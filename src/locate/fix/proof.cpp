@@ -683,9 +683,9 @@ class Proofs {
   void note_addition(Trial& trial, const std::map<std::string, std::string>& edited) {
     moves_[trial.edit].trials.push_back(&trial);
     const WrittenDefinition* owner = owner_for(trial);
-    const bool can_move = owner != nullptr && are_declared_alike(*trial.all_written) &&
-                          !asks_where_it_is(*owner->definition) && unknown_macro(trial).empty() &&
-                          !surroundings(*owner).leaves_unused(*owner->definition);
+    const bool can_move = owner != nullptr && !defined_elsewhere_.contains(trial.finding->symbol) &&
+                          are_declared_alike(*trial.all_written) && !asks_where_it_is(*owner->definition) &&
+                          unknown_macro(trial).empty() && !surroundings(*owner).leaves_unused(*owner->definition);
     if (!can_move) return;
     const Addition addition = is_of_switch(trial) ? moved_switch(trial, *owner)
                                                   : Addition{&trial, owner, definition_elsewhere(files_, *owner)};
