@@ -238,3 +238,16 @@ def test_the_kinds_are_named(kinds):
     assert "s is a __device__ function in one object and a __constant__ variable in another" in out
     out = kinds.audit("check", "--arch", "sm_80", "kernel.o", "called.o").out
     assert "s is a __global__ function in one object and a __device__ function in another" in out
+
+
+@pytest.mark.deep
+def test_no_inline_variable_where_a_whole_program_has_it(lab):
+    """nvcc refuses it there: an inline __device__ variable needs -rdc=true."""
+    lab.write("mix.cuh", "#pragma once\nnamespace q { __device__ int mv = 4; }\n")
+    for name in "abc":
+        lab.write(f"m{name}.cu", f'#include "mix.cuh"\n__global__ void k{name}(int* p) {{ *p = q::mv; }}\n')
+        lab.sh(f"nvcc -std=c++17 -arch=sm_80 {'' if name == 'c' else '-rdc=true'} -MD -c m{name}.cu")
+    [with_both, of_all] = [next(f["fixes"] for f in lab.audit("check", "--format", "json", *objects).json()["findings"] if f["rule"] == "device-duplicate-definition")
+                           for objects in (["ma.o", "mb.o"], ["ma.o", "mb.o", "mc.o"])]
+    assert with_both[0]["diff"] and not any(fix["diff"] for fix in of_all), of_all
+    assert "-rdc=true" in str(of_all), of_all
