@@ -573,16 +573,17 @@ class Proofs {
     return true;
   }
 
-  /// In one of the files; empty: none. A name in capitals that nothing declares may be one of a command line that is not
-  /// known, and then what it stands for is not either.
+  /// In one of each kind of file; empty: none. A name in capitals that nothing declares may be one of a command line
+  /// that is not known, and then what it stands for is not either.
   std::string unknown_macro(const Trial& trial) {
-    for (const WrittenDefinition& written : *trial.all_written) {
-      if (!written.definition || !written.unit || written.unit->options) continue;
-      std::set<std::string> names(written.definition->contents.names.begin(), written.definition->contents.names.end());
-      if (const auto reached = surroundings(written).reached_from(*written.definition))
+    for (const auto& [written, count] : trial.alike) {
+      if (written->unit->options) continue;
+      const Definition& definition = *written->definition;
+      std::set<std::string> names(definition.contents.names.begin(), definition.contents.names.end());
+      if (const auto reached = surroundings(*written).reached_from(definition))
         for (const Definition* one : *reached) names.insert(one->contents.names.begin(), one->contents.names.end());
       for (const std::string& name : names)
-        if (is_in_capitals(name) && !is_declared_in(*written.unit, name)) return name;
+        if (is_in_capitals(name) && !is_declared_in(*written->unit, name)) return name;
     }
     return {};
   }
