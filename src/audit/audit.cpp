@@ -124,14 +124,19 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
-/// All names that objects of the job use, but for those that have been read: in one object, since they may be many.
-InputFacts used_by_others(const LinkJob& job, const std::vector<InputFacts>& inputs, unsigned jobs) {
+/// All names that objects of the job use, but for those that have been read, and the findings' names that other objects
+/// define: in one object, since they may be many.
+InputFacts used_by_others(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                          const std::vector<Finding>& findings, unsigned jobs) {
   constexpr std::size_t kAtOnce = 256;  // files whose facts are there at one time
   std::set<std::string> read;
   for (const InputFacts& input : inputs)
     for (const ObjectFacts& object : input.objects)
       if (!object.symbols.empty()) read.insert(object.origin.display());
-  std::set<std::string> names;
+  std::map<std::string, std::set<std::string>, std::less<>> in_findings;  // by symbol, the objects
+  for (const Finding& finding : findings)
+    for (const Site& site : finding.sites) in_findings[finding.symbol].insert(site.origin.display());
+  std::set<std::pair<std::string, Placement>> names;
   for (std::size_t at = 0; at < job.inputs.size(); at += kAtOnce) {
     LinkJob part;
     part.lto = job.lto;
@@ -139,14 +144,21 @@ InputFacts used_by_others(const LinkJob& job, const std::vector<InputFacts>& inp
     part.inputs.assign(first, first + static_cast<std::ptrdiff_t>(std::min(kAtOnce, job.inputs.size() - at)));
     for (const InputFacts& input : scan(part, jobs, ArchiveReading::Whole))
       for (const ObjectFacts& object : input.objects) {
-        if (read.contains(object.origin.display())) continue;
-        for (const Symbol& symbol : object.symbols)
-          if (!symbol.defined()) names.emplace(object.name(symbol));
+        const std::string display = object.origin.display();
+        const bool is_read = read.contains(display);
+        for (const Symbol& symbol : object.symbols) {
+          const std::string_view name = object.name(symbol);
+          const auto found = symbol.defined() ? in_findings.find(name) : in_findings.end();
+          const bool is_other =
+              found != in_findings.end() && !found->second.contains(display) && !object.origin.is_member();
+          if (is_other || (!symbol.defined() && !is_read)) names.emplace(name, symbol.placement);
+        }
       }
   }
   ObjectFacts all;
-  for (const std::string& name : names) {
+  for (const auto& [name, placement] : names) {
     Symbol& symbol = all.symbols.emplace_back();
+    symbol.placement = placement;
     symbol.name = {static_cast<std::uint32_t>(all.strings.size()), static_cast<std::uint32_t>(name.size())};
     all.strings += name;
   }
@@ -435,7 +447,7 @@ void AuditRun::find_places() {
   // The objects that only use a name have not been read, and an edit may take it from them.
   std::vector<InputFacts> users;
   if (made_.job.scope.candidates_alone && std::ranges::any_of(made_.findings, stops_link)) {
-    users.push_back(used_by_others(made_.job, made_.inputs, options_.jobs));
+    users.push_back(used_by_others(made_.job, made_.inputs, made_.findings, options_.jobs));
     options.users = users;
   }
   for (std::string& problem :

@@ -205,6 +205,7 @@ class Project:
         self.objects = case.compile(lab, " ".join(WAYS[way]), compiler, database=way == "command")
         self.twice = twice(lab.path, self.objects)
         self.link_error, self.does = self.result(lab)
+        self.plain = plain and "undefined" not in self.link_error  # which only a link command is judged for
         self.is_strict = None
 
     def arguments(self):

@@ -444,6 +444,7 @@ class Proofs {
       for (const ObjectFacts& object : input.objects)
         for (const Symbol& symbol : object.symbols) {
           const auto used = wanted.find(object.name(symbol));
+          if (symbol.defined() && object.origin.is_member()) continue;  // linked where nothing else has the name
           if (used != wanted.end() && !used->second.contains(object.origin.display()))
             (symbol.defined() ? defined_elsewhere_ : used_elsewhere_).insert(used->first);
         }
