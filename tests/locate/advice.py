@@ -116,6 +116,14 @@ class Follower:
         self.write(file, lines)
         return self.owner("\n".join(moved))
 
+    def move_body(self, file, line, **_):
+        lines = self.read(file)
+        at = self.first_line_of(lines, int(line))
+        body, head = lines[at], lines[at].split("{")[0].rstrip()
+        lines[at] = re.sub(r"\(\w+, \w+\) .*", "()", head) + ";"  # a declaration of the old style has no types
+        self.write(file, lines)
+        return "{" in body and self.owner(body)
+
     def include_once(self, header, file="", line="", **_):
         """`header`: what it calls so; the place: an #include of it that every file comes to, or one of several."""
         if file and file not in self.sources:
@@ -187,6 +195,7 @@ SENTENCES = [
     (r"declare it `extern` in PLACE: \S+ defines it already", Follower.declare_only),
     (r"declare it `extern` in PLACE and define it", Follower.declare),
     (r"remove the initialiser in PLACE and define it", Follower.declare),
+    (r"leave the declaration in PLACE, and move the body", Follower.move_body),
     (r"make it `(?P<word>[a-z ]+)` in PLACE and where it is declared \((?P<other>[^\s:]+):(?P<number>\d+)\)", Follower.specify),
     (r"write `(?P<word>[a-z ]+)` in the macro that generates it in PLACE", Follower.in_macro),
     (r"write `(?P<word>[a-z ]+)` where (?P<macro>\w+) defines it \(PLACE\)", Follower.in_macro),

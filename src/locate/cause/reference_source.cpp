@@ -358,7 +358,7 @@ class ReferenceSources {
     // Of C++, a function without parameters and namespace: others may be overloads of it.
     if (name != finding.symbol && finding.demangled != name + "()") return;
     for (const auto& [source, linked] : linked_sources()) {
-      const std::string object = object_file_of(linked->origin);
+      const std::string& object = linked->origin.path;
       const auto* lines = files_.lines_with(source, name).empty() ? nullptr : files_.lines_of(source);
       const auto text = lines == nullptr ? std::nullopt : read_whole(source, kMostBytes);
       if (!text || is_newer(source, object)) continue;
@@ -413,8 +413,9 @@ class ReferenceSources {
     std::size_t asked = 0;
     for (const InputFacts& input : inputs_)
       for (const ObjectFacts& object : input.objects) {
-        const std::string file = object_file_of(object.origin);
-        if (object.kind != ObjectKind::Relocatable || file.empty() || is_system_file(file) || ++asked > kMostLinked)
+        const std::string& file = object.origin.path;  // members' own files would have to be looked for
+        if (object.kind != ObjectKind::Relocatable || object.origin.is_member() || is_system_file(file) ||
+            ++asked > kMostLinked)
           continue;
         const BuildRecord record = record_of(object.origin, file, {});
         if (!record.unit.source.empty())
