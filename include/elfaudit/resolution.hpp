@@ -244,8 +244,8 @@ struct DeviceUnresolved {
   bool in_bytecode = false;  ///< only bitcode refers to it: the link fails if link-time optimisation keeps that code
 };
 
-/// A device variable of which each object has its own copy: it was compiled without -rdc=true, or is the output of a
-/// device link.
+/// A device variable that each object has for itself: the object was compiled without -rdc=true, or a device link made
+/// it.
 struct PrivateCopies {
   std::string symbol;
   std::vector<DeviceSymbolId> copies;  ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables

@@ -124,10 +124,10 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
-/// All names that objects of the job use, but for those that have been read, and the findings' names that other objects
-/// define: in one object, since they may be many.
-InputFacts used_by_others(const LinkJob& job, const std::vector<InputFacts>& inputs,
-                          const std::vector<Finding>& findings, unsigned jobs) {
+/// The names that objects which were not read use, and the findings' names that other objects define. In one object,
+/// since they may be many.
+InputFacts names_in_others(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                           const std::vector<Finding>& findings, unsigned jobs) {
   constexpr std::size_t kAtOnce = 256;  // files whose facts are there at one time
   std::set<std::string> read;
   for (const InputFacts& input : inputs)
@@ -444,10 +444,10 @@ void AuditRun::note_host_shadows() {
 
 void AuditRun::find_places() {
   LocateOptions options = locating();
-  // The objects that only use a name have not been read, and an edit may take it from them.
+  // Objects that only use a name, or have it weakly, have not been read, and an edit may take it from them.
   std::vector<InputFacts> users;
   if (made_.job.scope.candidates_alone && std::ranges::any_of(made_.findings, stops_link)) {
-    users.push_back(used_by_others(made_.job, made_.inputs, made_.findings, options_.jobs));
+    users.push_back(names_in_others(made_.job, made_.inputs, made_.findings, options_.jobs));
     options.users = users;
   }
   for (std::string& problem :

@@ -672,7 +672,8 @@ void Suggestions::find(RootError& open) {
     error.fixes.emplace_back("make archives with gcc-ar and gcc-ranlib in place of ar and ranlib, and link by gcc");
   }
   if (open.kind == LogErrorKind::OtherLinkError && error.text.find("referenced by DSO") != std::string::npos) {
-    Advice advice = on_message(Message::NotExported, {error.name, error.text, {}});
+    const bool of_libc = error.text.find("libc_nonshared.a") != std::string::npos;
+    Advice advice = on_message(Message::NotExported, {error.name, of_libc ? "libc_nonshared.a" : "", {}});
     error.notes.push_back(std::move(advice.cause));
     error.fixes.push_back(std::move(advice.fix));
   }

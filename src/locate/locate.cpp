@@ -274,7 +274,8 @@ class DefinitionEvidence {
     return read;
   }
 
-  /// Of tentative definitions in C each defines (C11 6.9.2): that of the header, which others have too.
+  /// The one to show. Each of several tentative definitions in C defines the variable (C11 6.9.2): then it is the
+  /// header's, which other units have, too.
   static const Definition* the_definition(const source::Reading& read) {
     const std::vector<Definition>& all = read.definitions;
     if (all.size() == 1) return &all.front();
@@ -284,7 +285,7 @@ class DefinitionEvidence {
     return is_one ? &*std::ranges::find_if(all, is_in_header) : nullptr;
   }
 
-  /// They define nothing that the one does not, and are among the declarations.
+  /// The other tentative definitions are kept as declarations.
   static void note_others(const source::Reading& read, const Definition& definition, Answer& answer) {
     for (const Definition& other : read.definitions)
       if (other.is_tentative && !same_line(other.at, definition.at)) answer.written.declarations.push_back(other);
@@ -478,7 +479,7 @@ class DefinitionEvidence {
     return answer.written.language == Language::C && answer.written.compiler != "clang" && !symbols_[i].is_function;
   }
 
-  /// It is known which of several declarations defines the variable where that was read, or has a value in the source.
+  /// Makes the place unknown where debug info may name a declaration that does not define the variable.
   void doubt_declaration(std::size_t i, Answer& answer) {
     const std::optional<Definition>& definition = answer.written.definition;
     const bool may_be_another =

@@ -12,7 +12,7 @@
 namespace elfaudit {
 
 struct LocateOptions {
-  std::span<const InputFacts> users{};  ///< besides the inputs: what else uses definitions
+  std::span<const InputFacts> users{};  ///< besides the inputs: what else uses or defines the names
   bool preprocess = false;              ///< the user allows compile commands to be run as preprocessor only
   std::string compile_commands{};       ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};         ///< such a document itself, asked before any file

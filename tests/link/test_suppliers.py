@@ -169,7 +169,7 @@ def test_a_module_takes_python_from_the_interpreter(lab):
     lab.sh("rm p.o p.c")
     [found] = undefined(lab, "gcc -shared -Wl,-z,defs m.o -Llib").values()
     assert "link an extension without -Wl,-z,defs" in found["fixes"][0]["text"] and len(found["also"]) == 1, found
-    assert found["notes"] == ["in the search path lib/libpython3.11.a has it, which is not for this link"], found
+    assert found["notes"] == ["lib/libpython3.11.a of the search path defines it, and is not for this link"], found
 
 
 def test_libraries_that_are_no_answer(lab):

@@ -270,7 +270,7 @@ std::optional<std::set<std::string_view>> names_of(const Site& site, std::span<c
   return names;
 }
 
-/// What the output of a device link defines for each object that it was made of (docs/device-code.md).
+/// A device link's output defines a function with this prefix for each object of the link (docs/device-code.md).
 constexpr std::string_view kRegistration = "__cudaRegisterLinkedBinary_";
 
 bool defines(const ObjectFacts& object, std::string_view name) {
@@ -300,7 +300,7 @@ std::optional<Cause> same_unit_id(const Finding& finding) {
                                         finding.sites[0].origin.display(), finding.sites[1].origin.display())};
 }
 
-/// What each static library of a language contains, and how the names of that begin.
+/// The run-time that each static library of a language contains, and the prefixes of its symbols.
 struct LanguageRuntime {
   std::string_view what;
   std::array<std::string_view, 6> starts;
@@ -509,7 +509,7 @@ std::vector<std::string> macros_in(std::string_view asked) {
   return names;
 }
 
-/// The innermost conditional of which the two lines are in different branches.
+/// The innermost conditional that has the two lines in different branches.
 std::optional<std::pair<Condition, Condition>> other_branches(const std::vector<Condition>& a,
                                                               const std::vector<Condition>& b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i].begin == b[i].begin; ++i)

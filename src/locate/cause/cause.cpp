@@ -510,7 +510,7 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
 std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixContext& fix) {
   std::vector<std::string> sources;
   for (const SwitchedSource& one : all) add_new(sources, one.written->source);
-  // Of one source: where nothing is known of the others.
+  // One source is enough where nothing is known of the others.
   const auto is_known = [](const WrittenDefinition& one) { return one.is_known(); };
   const bool is_alone = sources.size() == 1 && std::ranges::count_if(*fix.all_written, is_known) == 1;
   if (sources.size() < 2 && !is_alone) return std::nullopt;

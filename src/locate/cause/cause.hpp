@@ -49,7 +49,7 @@ std::vector<Condition> conditions_around(const std::vector<std::string>& lines, 
 /// Two objects take different branches of one conditional in a header, and find a definition in each.
 std::optional<Cause> branches_differ(const std::vector<WrittenDefinition>& all_written, FileContents& files);
 
-/// A header of which there are two copies, each included by a source of its own. `all_written`: its definitions.
+/// Two copies of one header, each of which another source includes. `all_written`: their definitions.
 std::optional<Cause> copied_header(const std::vector<const WrittenDefinition*>& all_written);
 
 /// Several headers of each source define it, none with `extern`, so that it is not settled which of them does.
@@ -58,7 +58,7 @@ std::optional<Cause> tentative_in_headers(const std::vector<WrittenDefinition>& 
 /// The bound of an array, in a declaration that two objects share, is a macro: it has another value in each.
 void explain_size(Finding& finding, const std::vector<WrittenDefinition>& all_written, FileContents& files);
 
-/// An instance of a template of which nothing but its symbol is known: compilers make only full specialisations strong.
+/// A strong instance of a template whose source is not known: compilers make only full specialisations strong.
 std::optional<Cause> strong_instance(const Finding& finding, std::span<const InputFacts> inputs);
 
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
@@ -135,8 +135,8 @@ Advice on_message(Message what, const MessageNames& names);
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
 
-/// What to do about a name that linkers refuse for another reason: thread-local here and not there, in a section that
-/// is discarded, of a version without a node. Leaves findings alone that have a fix.
+/// Adds the fix of a tls-mismatch, discarded-definition, symbol-not-exported or version-not-defined finding that has
+/// none.
 void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs);
 
 /// Which target of the same build defines what is undefined, and how to link it. `output`: of the link, where the

@@ -525,7 +525,7 @@ class SupplierSearch {
     for (const auto* library : by_share(libraries)) {
       if (is_no_answer(library->first, on_line)) {
         for (const std::string_view name : library->second)
-          why_none_[std::string(name)] = "in the search path " + library->first + " has it, which is not for this link";
+          why_none_[std::string(name)] = library->first + " of the search path defines it, and is not for this link";
         continue;
       }
       if (const auto namesake = on_line.find(library_option(library->first)); namesake != on_line.end()) {

@@ -42,7 +42,7 @@ bool depends_on_target(std::string_view macro);
 bool is_compilers_own(std::string_view macro);
 /// Is that a name as include guards have it? "LIB_H_", "HEADER_LIB", "LIB_INCLUDED"
 bool is_guard_name(std::string_view macro);
-/// Has it the name of the file in it? "LIB_CONFIG", of lib/config.hpp
+/// Does it contain the name of the file? "LIB_CONFIG", of lib/config.hpp
 bool is_named_after(std::string_view macro, std::string_view path);
 /// __LINE__, __COUNTER__ ...
 bool is_builtin_macro(Word word);

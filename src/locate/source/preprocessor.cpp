@@ -681,8 +681,8 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   return value;
 }
 
-/// Is it the guard of all the file, and of a name that no command line is given: the implementation's, one as guards have
-/// it, or the file's own? `#ifndef LEVEL`, `#define LEVEL 3` may be the default of an option.
+/// Is it the guard of the whole file, with a name that no command line defines: the implementation's, one of a guard's
+/// form, or the file's own? `#ifndef LEVEL`, `#define LEVEL 3` may be the default of an option.
 bool Preprocessor::is_guard_of_file(const Frame& frame, const Token& hash) {
   const WholeGuard& guard = files_.guard_of(frame.file);
   if (!frame.open.empty() || guard.line != hash.at.line || !guard.has_contents) return false;

@@ -147,9 +147,9 @@ class Preprocessor : public TokenSource {
   }
   bool is_guard_of_system(std::string_view name) const;
   bool is_predefined(const Macro& macro) const { return macro.at.inclusion == built_in_; }
-  /// May -U take away what the compiler defines? The system's headers are not made for that.
+  /// May -U undefine the predefined macro? In the system's headers it is not doubted.
   bool may_be_undefined(const Macro& macro) const;
-  /// Does __has_include find nothing but what is known? Clang's depfile lists what it finds.
+  /// Is all known that __has_include can find? Clang's depfile lists it.
   bool is_list_of_existing() const {
     return options_known_ || !search_.has_list() || (compiler_ == Compiler::Clang && search_.lists_system_headers());
   }
