@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -226,6 +227,7 @@ struct LinkJob {
   /// What the linker itself has reported, as a log spells it: undefined, even where not all of the link is known.
   std::vector<std::string> told_undefined{};
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
+  std::set<std::string> not_judged{};               ///< what no rule judges of what the line asks for, as a noun phrase
   std::vector<std::string> notes;                   ///< what could not be determined about the line, for the reader
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -276,6 +277,8 @@ struct Judgement {
   Judged duplicates = Judged::Yes;  ///< `conflicts` are all conflicts of the line's inputs; else, at least these
   /// Those of `unresolved` that are reported are all that the linker would report; else, at least these.
   Judged undefined = Judged::FilesAlone;
+  /// What else of the link no rule judges, so that it may fail all the same: "relocations of arm".
+  std::set<std::string> not_judged{};
 };
 
 struct Resolution {

@@ -694,7 +694,7 @@ class LineReader {
       return take_unknown_keyword("-z " + item.value);
     warnings_.take_keyword(keyword, value);
     if (item.value.ends_with("-report=error"))
-      note("-z " + item.value + ": the properties of the inputs are not judged");
+      job_.not_judged.insert("the properties that -z " + item.value + " asks for");
     if (keyword == "muldefs")
       job_.allow_multiple_definition = true;
     else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc")

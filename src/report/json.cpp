@@ -164,6 +164,7 @@ Json links(const Audit& audit) {
                     {"linker_version", link.job.linker_version},
                     {"undefined_judged", link.resolution.judgement.undefined == Judged::Yes},
                     {"undefined_not_judged", or_null(std::string(to_word(link.resolution.judgement.undefined)))},
+                    {"not_judged", link.resolution.judgement.not_judged},
                     {"inputs", std::move(paths)},
                     {"duplicates", duplicates_of_one(link)},
                     {"notes", link.job.notes}});
@@ -230,6 +231,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
   document.member("duplicates_not_judged", or_null(std::string(to_word(judgement.duplicates))));
   document.member("undefined_judged", judgement.undefined == Judged::Yes);
   document.member("undefined_not_judged", or_null(std::string(to_word(judgement.undefined))));
+  document.member("not_judged", judgement.not_judged);
   document.member("relocations_judged", audit.resolution.relocations_judged);
   document.member("undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json());
   document.member("extracted_members", extracted(audit, true));

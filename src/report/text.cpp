@@ -337,12 +337,15 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
     symbols += 1 + finding.also.size();
     joined |= !finding.also.empty();
   }
-  std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
+  const std::set<std::string>& not_judged = audit.resolution.judgement.not_judged;
+  std::string text = counted(of[2], "error");
+  if (audit.findings.empty()) text = not_judged.empty() ? "clean" : "no findings";
   if (of[1] != 0) text += ", " + counted(of[1], "warning");
   if (of[0] != 0) text += ", " + counted(of[0], "note");
   if (joined) text += " about " + counted(symbols, "symbol");
   text += ": " + what_was_read(audit);
   text += undefined_words(audit, options);
+  if (!not_judged.empty()) text += fmt::format("; not judged: {}", fmt::join(not_judged, ", "));
   if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());
   if (!audit.known.empty()) text += fmt::format("; {} in the baseline", audit.known.size());
   if (!audit.complete) text += "; the audit is incomplete";

@@ -135,6 +135,7 @@ Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs
   Judgement judgement;
   judgement.duplicates = inputs_known(job, inputs);
   judgement.undefined = scope_known(job.scope);
+  judgement.not_judged = job.not_judged;
   const bool goes_on = traits_of(job).goes_on_without_inputs && !job.refuses_line && !job.scope.of_build;
   if (judgement.duplicates == Judged::InputMissing && goes_on && all_read(inputs) && job.excluded.empty())
     return judgement;
@@ -147,6 +148,7 @@ Judgement judgement_of(const std::vector<const Resolution*>& links) {
   bool any_command = false;
   for (const Resolution* link : links) {
     const Judgement& one = link->judgement;
+    all.not_judged.insert(one.not_judged.begin(), one.not_judged.end());
     if (all.duplicates == Judged::Yes) all.duplicates = one.duplicates;
     if (one.undefined == Judged::FilesAlone) continue;
     if (!any_command || all.undefined == Judged::Yes) all.undefined = one.undefined;
