@@ -133,6 +133,7 @@ struct ObjectFacts {
   bool has_open_locals = false;  ///< a local entry of .symtab, the first one apart, is undefined
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
+  bool of_archive = false;       ///< a thin archive names it as a member of an archive
   bool unopened = false;        ///< a member that the link does not take: only the archive's index says what it defines
   RelocationKinds relocations;  ///< of the objects of a link command
   std::optional<std::vector<ReachEnd>> reach_ends;  ///< of these too, by symbol; nothing: the object has to be asked

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +24,7 @@ struct LinkInput {
   std::uint32_t group = 0;  ///< 0, or the number of the --start-group/GROUP() it is in; a group is one unbroken run
   bool whole_archive = false;      ///< --whole-archive is on
   bool as_needed = false;          ///< --as-needed is on
+  bool links_needed = false;       ///< --copy-dt-needed-entries is on: what it needs is linked as if the line named it
   bool just_symbols = false;       ///< --just-symbols / -R FILE
   bool lazy = false;               ///< between --start-lib and --end-lib
   bool device_only = false;        ///< given to the device link, not to the host link
@@ -45,6 +46,7 @@ struct UnresolvedPolicy {
   bool report_hidden = true;             ///< references with hidden visibility: always, except for mold's ignore-all
   bool report_in_both = false;           ///< of relocatable objects: only those that a shared object mentions too
   bool ignored = false;                  ///< --unresolved-symbols allows undefined references in objects
+  bool imports_nothing = false;          ///< mold: what a shared object leaves undefined is zero, by -z defs
   bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
 };
 
@@ -198,7 +200,6 @@ struct LinkJob {
   bool gc_keep_exported = false;
   std::optional<bool> start_stop_gc;  ///< -z start-stop-gc: __start_X keeps no section X; lld has it off by default
   bool export_dynamic = false;        ///< an executable exports everything
-  bool copy_dt_needed = false;        ///< --copy-dt-needed-entries: libraries needed by libraries are linked too
   std::string init = "_init";         ///< -init, -fini: what --gc-sections keeps as well
   std::string fini = "_fini";
   std::vector<VersionNode> versions;         ///< --version-script, VERSION { } of a script
@@ -211,7 +212,8 @@ struct LinkJob {
   std::vector<std::string> builtin_dirs;     ///< the linker's own part of search_dirs
   std::string sysroot;                       ///< --sysroot: needed libraries are looked up below it
   bool has_rpath = false;                    ///< -rpath was given
-  std::vector<std::string> rpath_link;       ///< -rpath-link and -rpath: where needed libraries are looked up
+  /// Where needed libraries are looked up: -rpath-link, -rpath, LD_RUN_PATH when neither is given, LD_LIBRARY_PATH.
+  std::vector<std::string> rpath_link;
 
   std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
   bool device_linked = false;             ///< the device link's output is linked first: it defines every

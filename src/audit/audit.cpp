@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "divergence/divergence.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "load/load_closure.hpp"
@@ -30,6 +31,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/threads.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -109,6 +111,56 @@ void note_missing_images(LinkJob& job, const std::vector<InputFacts>& inputs) {
     if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().available)
       job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
                           " only: the libraries that it loads are not searched for");
+  }
+}
+
+/// No linker takes a program as an input, but most take a position-independent one for a shared object.
+void refuse_program(const LinkJob& job, const LinkInput& input, InputFacts& facts) {
+  if (facts.kind != InputKind::Executable || input.just_symbols || input.binary) return;
+  const LinkerTraits& linker = traits_of(job);
+  if (!linker.links_programs || !probe_input(input).shared)
+    facts.errors.emplace_back(input.path, fmt::format("is a program, which {} takes for no input", linker.name));
+}
+
+/// gold looks for no library that another one needs, and stops where --copy-dt-needed-entries asks it to.
+void refuse_needed(const LinkJob& job, const std::set<std::string_view>& sonames, const LinkInput& input,
+                   InputFacts& facts) {
+  if (!input.links_needed || facts.kind != InputKind::SharedObject || facts.objects.empty()) return;
+  if (!traits_of(job).refuses_links_needed) return;
+  for (const std::string& dir : job.builtin_dirs)
+    if (input.path.starts_with(dir)) return;
+  for (const std::string& name : facts.objects.front().needed)
+    if (!sonames.contains(name))
+      return facts.errors.emplace_back(
+                 input.path, fmt::format("needs {}, which --copy-dt-needed-entries asks {} to link, and it can't", name,
+                                         traits_of(job).name)),
+             void();
+}
+
+/// A linker that doesn't read all members meets them where it extracts one.
+void refuse_archives_in_thin(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution) {
+  const LinkerTraits& linker = traits_of(job);
+  if (!job.scope.command || !linker.refuses_archives_in_thin) return;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    for (std::uint32_t o = 0; inputs[i].thin && o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      if (!object.of_archive || !(linker.reads_all_members || resolution.linked[i][o])) continue;
+      inputs[i].errors.emplace_back(inputs[i].path,
+                                    fmt::format("is a thin archive that names members of {}, which {} can't read",
+                                                object.origin.file(), linker.name));
+      break;
+    }
+}
+
+/// What the linker refuses of the inputs as they are.
+void refuse_inputs(const LinkJob& job, std::vector<InputFacts>& inputs) {
+  if (!job.scope.command) return;
+  std::set<std::string_view> sonames;
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::SharedObject && !input.objects.empty()) sonames.insert(input.objects.front().soname);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    refuse_program(job, job.inputs[i], inputs[i]);
+    refuse_needed(job, sonames, job.inputs[i], inputs[i]);
   }
 }
 
@@ -288,6 +340,7 @@ void AuditRun::read_files() {
     made_.inputs = std::move(prefilter_->inputs);
   else
     made_.inputs = scan(made_.job, options_.jobs, opens_by_need() ? ArchiveReading::Index : ArchiveReading::Whole);
+  refuse_inputs(made_.job, made_.inputs);
   note_missing_images(made_.job, made_.inputs);
 }
 
@@ -317,6 +370,7 @@ void AuditRun::resolve_symbols() {
 
 /// Finds what else the linker refuses or warns of: undefined names, references to discarded sections, --fatal-warnings.
 void AuditRun::judge() {
+  refuse_archives_in_thin(made_.job, made_.inputs, made_.resolution);
   made_.resolution.judgement = judgement_of(made_.job, made_.inputs);
   keep_told(made_.job, made_.resolution, unsettled_);
   if (can_be_settled(made_.job)) settle_undefined();

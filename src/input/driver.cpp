@@ -975,15 +975,15 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   const std::optional<DriverAnswer> answer = answer_to(std::move(argv), words);
   if (!answer) return line_from_words(command, "it can't be started", notes);
 
-  const std::vector<InputError> refused = complaints(command.program, answer->err);
+  std::vector<InputError> refused = complaints(command.program, answer->err);
   const Commands& commands = answer->commands;
   const auto link = std::find_if(commands.rbegin(), commands.rend(), is_linker);
   if (link == commands.rend()) {
     if (refused.empty() && answer->exit_code == 0) throw UsageError("this command does not link");
-    return line_from_words(command,
-                           refused.empty() ? "exit status " + std::to_string(answer->exit_code)
-                                           : refused.front().path + ": " + refused.front().what(),
-                           notes);
+    LinkLine line = line_from_words(command);
+    if (refused.empty()) refused.emplace_back(command.program, fmt::format("exit status {}", answer->exit_code));
+    line.refused = std::move(refused);
+    return line;
   }
   LinkLine line = line_of(*link, answer->err);
   settle_linker(line, command, names_linker(command.words));

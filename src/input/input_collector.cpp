@@ -141,6 +141,7 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.group = state.group;
   input.whole_archive = state.whole_archive;
   input.as_needed = state.as_needed;
+  input.links_needed = state.links_needed;
   const bool linked = found.probe.kind == ProbedKind::Archive && !search_.linker->just_symbols_of_members;
   input.just_symbols = state.just_symbols && !linked;
   input.lazy = state.lazy;

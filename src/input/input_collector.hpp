@@ -28,6 +28,7 @@ LinkInput input_of(const std::string& path, const std::string& spelled, const Fi
 struct InputState {
   bool whole_archive = false;
   bool as_needed = false;
+  bool links_needed = false;    ///< --copy-dt-needed-entries
   bool shared = true;           ///< -Bdynamic: -l finds shared libraries, and they may be linked
   bool refuses_shared = false;  ///< wherever -Bdynamic is
   bool just_symbols = false;

@@ -2,7 +2,10 @@
 
 #include "input/job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "elf/file_kind.hpp"
@@ -195,6 +198,26 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 
 namespace {
 
+/// What the command's program finds in its environment: env may set, unset (-u) or clear (-i) it first.
+std::string environment_value(const Command& command, std::string_view name) {
+  const char* own = std::getenv(std::string(name).c_str());
+  std::string value = own == nullptr ? "" : own;
+  const Words& words = command.environment;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const bool unset = i > 0 && words[i - 1] == "-u" && word == name;
+    if (unset || is_among(word, {"-", "-i", "--ignore-environment", fmt::format("--unset={}", name)})) value.clear();
+    if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) value = word.substr(name.size() + 1);
+  }
+  return value;
+}
+
+void add_dirs_of_environment(const Command& command, LinkJob& job) {
+  const bool has_path = job.has_rpath || !job.rpath_link.empty();
+  if (!has_path) add_colon_separated(environment_value(command, "LD_RUN_PATH"), job.rpath_link);
+  add_colon_separated(environment_value(command, "LD_LIBRARY_PATH"), job.rpath_link);
+}
+
 LinkJob job_from(const Command& command) {
   const ProbeMemory memory;
   if (command.program.empty()) throw UsageError("no link command");
@@ -214,6 +237,7 @@ LinkJob job_from(const Command& command) {
     case ProgramKind::Unknown:
       throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
   }
+  add_dirs_of_environment(command, job);
   // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.
   const bool of_file = std::any_of(job.assignments.begin(), job.assignments.end(),
                                    [](const Assignment& made) { return made.where != "--defsym"; });

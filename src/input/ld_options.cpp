@@ -483,7 +483,11 @@ constexpr ValueForm kValueForms[] = {
     {"m", "build-id", "none|md5|sha1|sha256|uuid|fast|0[xX]([0-9a-fA-F]{2})+"},
     {"g", "O thread-count thread-count-initial thread-count-middle thread-count-final", "(0[xX][0-9a-fA-F]+|[0-9]+)?"},
     {"lL", "O error-limit time-trace-granularity", "-?[0-9]+"},
-    {"b", "m", ".*(elf|linux|pe|avr|aix|coff|mmo).*"}, {"lL", "m", ".*(elf|linux|i386pe).*"},
+    {"b", "m", "(?!elf_|elf(32|64)_(x86|amd64|i386)).*(elf|linux|pe|avr|aix|coff|mmo).*|elf_(iamcu|k1om|l1om|s390|mipsel_haiku)|"
+               "(elf_x86_64|elf32_x86_64|elf_i386)(_be|_chaos|_cloudabi|_fbsd|_haiku|_ldso|_nacl|_sol2|_vxworks)?"},
+    {"lL", "m", "((aarch64(elf|linux)|armelf(_linux_eabi)?)b?|armelfb_linux_eabi|elf32_x86_64|elf_(x86_64|amd64|i386|iamcu)|elf32[bl]tsmip(n32)?|"
+                "elf64[bl]tsmip|elf(32|64)lriscv|elf32ppc(linux)?|elf64l?ppc|elf64_(sparc|amdgpu)|msp430elf)(_fbsd)?|i386pe.*"},
+    {"L", "m", "(elf64_s390|elf(32|64)loongarch)(_fbsd)?"},
     {"m", "m", "elf_x86_64|elf_i386|(aarch64|armelfb?_|sh(l)?elf_)linux(b|_eabi)?|(aarch64|m68k|sh|shl)elfb?|elf(32|64)[bl]riscv|elf32ppc(linux)?|"
                "elf64l?ppc|elf64_(s390|sparc)|elf64alpha|elf(32|64)loongarch"},
     {"bg", "compress-debug-sections", "none|zlib|zlib-gnu|zlib-gabi|zstd"},
@@ -530,7 +534,7 @@ constexpr ValueForm kValueForms[] = {
     {"b", "z:stack-size", "(0[xX][0-9a-fA-F]+|[0-9]+)?"}, {"lL", "z:stack-size", "0[xX][0-9a-fA-F]+|[0-9]+"},
     {"bglLm", "z:start-stop-visibility", "default|internal|hidden|protected"},
     {"lL", "z:dead-reloc-in-nonalloc", ".+=(0[xX][0-9a-fA-F]+|[0-9]+)"},
-    {"blL", "z:cet-report", "none|warning|error"}, {"lL", "z:bti-report", "none|warning|error"},
+    {"blLm", "z:cet-report", "none|warning|error"}, {"lL", "z:bti-report", "none|warning|error"},
     {"L", "z:pauth-report", "none|warning|error"}, {"L", "z:gcs", "never|always|implicit"},
 };
 
@@ -572,6 +576,9 @@ constexpr Pair kRefusedPairs[] = {
 constexpr std::pair<std::string_view, std::uint16_t> kOfOneMachine[] = {
     {"--execute-only", EM_AARCH64}, {"--fix-cortex-a53-843419", EM_AARCH64}, {"--fix-cortex-a8", EM_ARM},
     {"--be8", EM_ARM}, {"--toc-optimize", EM_PPC64}, {"--pcrel-optimize", EM_PPC64},
+};
+constexpr std::pair<std::string_view, std::uint16_t> kKeywordsOfOneMachine[] = {
+    {"bti-report", EM_AARCH64}, {"force-bti", EM_AARCH64}, {"pac-plt", EM_AARCH64}, {"gcs", EM_AARCH64}, {"gcs-report", EM_AARCH64},
 };
 
 // Others are ignored with a warning.
@@ -653,12 +660,17 @@ std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, Linke
   return refused;
 }
 
-std::vector<std::string_view> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker,
-                                                        std::uint16_t machine) {
-  std::vector<std::string_view> found;
+std::vector<std::string> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker, int version,
+                                                   std::uint16_t machine) {
+  std::vector<std::string> found;
   if (!traits_of(linker).refuses_options_of_machines || machine == 0) return found;
   for (const auto& [name, own] : kOfOneMachine)
-    if (own != machine && is_on(name, items)) found.push_back(name);
+    if (own != machine && is_on(name, items)) found.emplace_back(name);
+  for (const auto& [keyword, own] : kKeywordsOfOneMachine)
+    for (const LineItem& item : items)
+      if (own != machine && item.effect == Keyword && is_z_keyword(linker, version, keyword) &&
+          item.value.substr(0, item.value.find('=')) == keyword)
+        found.push_back("-z " + item.value);
   return found;
 }
 
@@ -725,7 +737,7 @@ class Tokenizer {
   void take(const std::string& word) {
     if (word.size() < 2 || word.front() != '-' || only_inputs_) {
       items_.push_back({LineItem::Kind::Input, OptionEffect::None, word, {}, word, true});
-    } else if (word == "--") {
+    } else if (word == "--" && !dialect_.has(&LinkerTraits::refuses_bare_dashes)) {
       only_inputs_ = true;  // getopt: the rest are file names
     } else if (!take_long(word) && !take_short(word)) {
       items_.push_back({LineItem::Kind::Unknown, OptionEffect::None, word, {}, {}, false});

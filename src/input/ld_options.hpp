@@ -162,8 +162,8 @@ using RefusedPair = std::pair<std::string_view, std::string_view>;
 std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, LinkerKind linker, int version);
 
 /// Those of the line that the linker takes for other machines alone. `machine`: EM_*, 0 when unknown.
-std::vector<std::string_view> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker,
-                                                        std::uint16_t machine);
+std::vector<std::string> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker, int version,
+                                                   std::uint16_t machine);
 
 /// Cuts a linker's words (without the program) into items. Abbreviations of long options are accepted where they are
 /// unique, as GNU ld does. Nothing is dropped: a word that the linker does not know becomes Unknown. `version` is that

@@ -86,7 +86,8 @@ Machine machine_of_script(const std::string& path) {
 bool matches(const SearchPath& search, const std::string& path, const FileProbe& probe) {
   if (!search.linker->skips_other_machines || !search.machine.known()) return true;
   const Machine machine = probe.kind == ProbedKind::Text ? machine_of_script(path) : probe.machine;
-  return !machine.known() || machine == search.machine;
+  if (!machine.known() || machine == search.machine) return true;
+  return search.linker->skips_own_family && traits_of(machine).family != traits_of(search.machine).family;
 }
 
 /// Takes `path` for the answer when there is such a file and it fits.

@@ -16,6 +16,7 @@
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/link_job.hpp"
+#include "input/command_words.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
 #include "input/linker_script.hpp"
@@ -35,7 +36,7 @@ class LineState {
  public:
   explicit LineState(const LinkerTraits& linker) : linker_(linker) {}
 
-  /// False when the item is none of these options. Throws UsageError for --pop-state and --end-group without their
+  /// False when the item is none of these options. Throws UsageError for --pop-state without its
   /// first halves.
   bool take(const LineItem& item);
 
@@ -52,14 +53,17 @@ class LineState {
   bool is_static() const { return static_; }  ///< -static was given
   bool in_group() const { return group_depth_ != 0; }
   bool in_lib() const { return now_.lazy; }
-  std::uint32_t groups() const { return groups_; }  ///< how many there were
-  InputState just_symbols() const;                  ///< for an input that --just-symbols names
+  const std::vector<std::string>& misplaced() const { return misplaced_; }  ///< words that begin or end a group
+  std::uint32_t groups() const { return groups_; }                          ///< how many there were
+  InputState just_symbols() const;                                          ///< for an input that --just-symbols names
 
  private:
   bool take_search(const LineItem& item);
   void pop();
-  void start_group();
-  void end_group();
+  void start_group(const LineItem& item);
+  void end_group(const LineItem& item);
+  void start_lib(const LineItem& item, bool start);
+  void refuse_nested(const LineItem& item, bool nested);
 
   const LinkerTraits& linker_;
   InputState now_;
@@ -68,6 +72,7 @@ class LineState {
   std::uint32_t groups_ = 0;
   bool static_ = false;
   bool archives_alone_ = false;  ///< whatever -Bdynamic says
+  std::vector<std::string> misplaced_;
 };
 
 /// In gold "-non_shared" is another name for "-static"; in the others, for "-Bstatic".
@@ -104,6 +109,10 @@ bool LineState::take(const LineItem& item) {
     case OptionEffect::NoAsNeeded:
       now_.as_needed = item.effect == OptionEffect::AsNeeded;
       return true;
+    case OptionEffect::CopyDtNeeded:
+    case OptionEffect::NoCopyDtNeeded:
+      if (!linker_.refuses_links_needed) now_.links_needed = item.effect == OptionEffect::CopyDtNeeded;
+      return true;
     case OptionEffect::PushState:
       saved_.push_back(now_);
       return true;
@@ -111,16 +120,15 @@ bool LineState::take(const LineItem& item) {
       pop();
       return true;
     case OptionEffect::StartGroup:
-      start_group();
+      start_group(item);
       return true;
     case OptionEffect::EndGroup:
-      end_group();
+      end_group(item);
       return true;
     case OptionEffect::StartLib:
     case OptionEffect::EndLib:
       if (!linker_.has_start_lib) return false;
-      now_.lazy = item.effect == OptionEffect::StartLib;
-      if (linker_.start_lib_is_group && group_depth_ == 0) now_.group = now_.lazy ? ++groups_ : 0;
+      start_lib(item, item.effect == OptionEffect::StartLib);
       return true;
     default:
       return take_search(item);
@@ -134,6 +142,10 @@ void LineState::begin(const std::vector<LineItem>& items) {
     now_.shared = false;
   }
   if (linker_.static_first_is_final) now_.refuses_shared = begins_static(items);
+  if (linker_.refuses_links_needed)  // the last one holds for all
+    for (const LineItem& item : items)
+      if (item.effect == OptionEffect::CopyDtNeeded || item.effect == OptionEffect::NoCopyDtNeeded)
+        now_.links_needed = item.effect == OptionEffect::CopyDtNeeded;
   if (!linker_.last_search_is_first) return;
   for (const LineItem& item : items) {
     const bool is_static = item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic ||
@@ -184,14 +196,26 @@ void LineState::pop() {
   saved_.pop_back();
 }
 
-void LineState::start_group() {
+void LineState::refuse_nested(const LineItem& item, bool nested) {
+  if (nested && linker_.refuses_nested_groups) misplaced_.push_back(item.spelled);
+}
+
+void LineState::start_group(const LineItem& item) {
+  refuse_nested(item, group_depth_ != 0 || now_.lazy);
   if (linker_.has_groups && group_depth_++ == 0) now_.group = ++groups_;
 }
 
-void LineState::end_group() {
+void LineState::end_group(const LineItem& item) {
   if (!linker_.has_groups) return;
-  if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
+  if (group_depth_ == 0 && now_.lazy) return;
+  if (group_depth_ == 0) return misplaced_.push_back(item.spelled);
   if (--group_depth_ == 0) now_.group = 0;
+}
+
+void LineState::start_lib(const LineItem& item, bool start) {
+  refuse_nested(item, start ? group_depth_ != 0 || now_.lazy : !now_.lazy);
+  now_.lazy = start;
+  if (linker_.start_lib_is_group && group_depth_ == 0) now_.group = start ? ++groups_ : 0;
 }
 
 /// An input with the state at its place. It is opened when the whole line has been read: every -L counts for every -l.
@@ -202,14 +226,6 @@ struct PendingInput {
   std::string spelled;
   InputState state;
 };
-
-void add_colon_separated(std::string_view list, std::vector<std::string>& into) {
-  while (!list.empty()) {
-    const std::size_t colon = std::min(list.find(':'), list.size());
-    if (colon > 0) into.emplace_back(list.substr(0, colon));
-    list.remove_prefix(std::min(colon + 1, list.size()));
-  }
-}
 
 /// The options that say what a linker warns of and whether that is an error (ld manual: --fatal-warnings,
 /// --warn-common,
@@ -430,10 +446,14 @@ class LineReader {
   }
 
   LinkJob read() {
-    const std::vector<LineItem> items = tokenize_link_line(line_.words, line_.linker, line_.linker_version);
+    // A driver hands the @FILE of -Wl,@FILE to the linker, which expands it.
+    const std::vector<std::string> words = expand_response_files(line_.words);
+    const std::vector<LineItem> items = tokenize_link_line(words, line_.linker, line_.linker_version);
     state_.begin(items);
     for (const LineItem& item : items) take(item);
     if (default_script_ && !script_given_) take_script(*default_script_);
+    for (const std::string& word : state_.misplaced())
+      refuse(word, " links nothing where this is inside another, or an end without a start");
     if (linker_.refuses_open_groups && state_.in_group()) refuse("--start-group", " links nothing without --end-group");
     if (linker_.refuses_open_groups && state_.in_lib()) refuse("--start-lib", " links nothing without --end-lib");
     for (const auto& [one, other] : refused_pairs(items, job_.linker, job_.linker_version))
@@ -441,7 +461,8 @@ class LineReader {
     finish_policy();
     check_output();
     finish_search_path();
-    for (const std::string_view name : options_of_other_machines(items, job_.linker, search_.machine.number))
+    for (const std::string& name :
+         options_of_other_machines(items, job_.linker, job_.linker_version, search_.machine.number))
       refuse(name, " takes this for another machine alone");
     open_inputs();
     return std::move(job_);
@@ -641,7 +662,8 @@ class LineReader {
         return true;
       case OptionEffect::MultipleDefinitions:
       case OptionEffect::NoMultipleDefinitions:
-        job_.allow_multiple_definition = item.effect == OptionEffect::MultipleDefinitions;
+        job_.allow_multiple_definition =
+            item.effect == OptionEffect::MultipleDefinitions || (muldefs_ && linker_.muldefs_holds);
         return true;
       case OptionEffect::GcSections:
       case OptionEffect::NoGcSections:
@@ -650,6 +672,8 @@ class LineReader {
       case OptionEffect::DefineCommon:
       case OptionEffect::NoDefineCommon:
         job_.define_common = item.effect == OptionEffect::DefineCommon;
+        if (!job_.define_common && linker_.keeps_common_if_shared) shared_only_.push_back(item.spelled);
+        if (!job_.define_common && linker_.keeps_common_if_relocatable) relocatable_only_.push_back(item.spelled);
         return true;
       case OptionEffect::FortranCommon:
       case OptionEffect::NoFortranCommon:
@@ -696,7 +720,7 @@ class LineReader {
     if (item.value.ends_with("-report=error"))
       job_.not_judged.insert("the properties that -z " + item.value + " asks for");
     if (keyword == "muldefs")
-      job_.allow_multiple_definition = true;
+      job_.allow_multiple_definition = muldefs_ = true;
     else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc")
       job_.start_stop_gc = keyword == "start-stop-gc";
     else if (!unresolved_.take_keyword(keyword))
@@ -714,7 +738,9 @@ class LineReader {
 
   void take_rest(const LineItem& item) {
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
-    if (item.effect == OptionEffect::Filter) filter_ = item.spelled;
+    if (item.effect == OptionEffect::Filter) shared_only_.push_back(item.spelled);
+    if (item.name == "orphan-handling" && item.value == "error" && linker_.judges_orphans)
+      job_.not_judged.insert("which sections --orphan-handling=error finds no place for");
     if (item.effect == OptionEffect::NotModelled) {
       note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
     }
@@ -738,8 +764,10 @@ class LineReader {
     if (unresolved_.fatal_warnings())
       for (const std::string& word : warned_of_)
         links_nothing(word, " ignores that value with a warning, which --fatal-warnings makes an error");
-    if (!filter_.empty() && job_.output != OutputKind::SharedObject)
-      links_nothing(filter_, " takes this with -shared alone");
+    if (job_.output != OutputKind::SharedObject)
+      for (const std::string& word : shared_only_) refuse(word, " takes this with -shared alone");
+    if (job_.output != OutputKind::Relocatable)
+      for (const std::string& word : relocatable_only_) refuse(word, " takes this with -r alone");
     job_.unresolved = unresolved_.policy(job_.output);
     job_.relocations = relocations_.policy();
     job_.warnings = warnings_.policy(job_.output);
@@ -929,7 +957,8 @@ class LineReader {
   std::vector<std::string> unknown_keywords_;
   std::vector<std::string> warned_of_;  ///< at the end of the line
   std::string emulation_;
-  std::string filter_;
+  std::vector<std::string> shared_only_;  ///< words that need -shared
+  std::vector<std::string> relocatable_only_;
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
   RelocationOptions relocations_;
@@ -937,6 +966,7 @@ class LineReader {
   LtoOptions lto_;
   ExportOptions exports_;
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
+  bool muldefs_ = false;
   bool script_given_ = false;
   bool builtin_dirs_ = true;
   SearchPath search_;
@@ -945,5 +975,13 @@ class LineReader {
 }  // namespace
 
 LinkJob read_link_line(const LinkLine& line) { return LineReader(line).read(); }
+
+void add_colon_separated(std::string_view list, std::vector<std::string>& into) {
+  while (!list.empty()) {
+    const std::size_t colon = std::min(list.find(':'), list.size());
+    if (colon > 0) into.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+}
 
 }  // namespace elfaudit

@@ -11,7 +11,7 @@
 namespace elfaudit {
 
 struct LinkLine {
-  std::vector<std::string> words;  ///< without the program; response files expanded
+  std::vector<std::string> words;  ///< without the program; @FILE among them is still to be expanded
   LinkerKind linker = LinkerKind::Bfd;
   int linker_version = 0;    ///< see LinkJob
   std::string program;       ///< the linker; empty when unknown
@@ -25,5 +25,8 @@ struct LinkLine {
 
 /// Throws UsageError when the line links nothing (--help) or can't be read (--end-group without a group).
 LinkJob read_link_line(const LinkLine& line);
+
+/// The directories of "a:b", as -rpath and LD_LIBRARY_PATH list them.
+void add_colon_separated(std::string_view list, std::vector<std::string>& into);
 
 }  // namespace elfaudit

@@ -108,6 +108,7 @@ UnresolvedPolicy UnresolvedOptions::policy_of_mold(OutputKind output) const {
   policy.warn_only = (mold_ == MoldMethod::Warn && !fatal_) || no_inhibit_exec_;
   policy.report_in_objects =
       !ignored && (output == OutputKind::Executable || (output == OutputKind::SharedObject && defs_));
+  policy.imports_nothing = output == OutputKind::SharedObject && defs_;
   policy.report_in_shared_objects = false;
   policy.report_hidden = !ignored;
   return policy;
@@ -499,10 +500,6 @@ bool ExportOptions::take(const LineItem& item) {
     case OptionEffect::Fini:
       fini_ = item.value;
       return true;
-    case OptionEffect::CopyDtNeeded:
-    case OptionEffect::NoCopyDtNeeded:
-      copy_dt_needed_ = item.effect == OptionEffect::CopyDtNeeded;
-      return true;
     default:
       return false;
   }
@@ -516,7 +513,6 @@ void ExportOptions::finish(const SearchPath& search, bool fatal_warnings, LinkJo
     job.undefined_version = undefined_version_.value_or(false) || !fatal_warnings;
   job.export_dynamic = export_dynamic_;
   job.gc_keep_exported = gc_keep_exported_;
-  job.copy_dt_needed = copy_dt_needed_;
   job.init = init_;
   job.fini = fini_;
   for (const NamedFile& file : files_) read(file, search, job);

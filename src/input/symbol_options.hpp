@@ -97,7 +97,6 @@ class ExportOptions {
   bool demangle_ = true;
   bool export_dynamic_ = false;
   bool gc_keep_exported_ = false;
-  bool copy_dt_needed_ = false;
   std::string init_ = "_init";
   std::string fini_ = "_fini";
 };

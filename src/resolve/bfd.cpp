@@ -29,7 +29,8 @@
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway; or
 //     when it has a variable that takes the place of what is common then.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
-//     not when a shared object defines what a relocatable object before it has defined.
+//     not when a shared object defines what a relocatable object before it has defined, and not while -u alone
+//     requires the name. foo@@V is asked for plain foo too.
 //
 // Every rule was tried with binutils 2.40; tests/link/ holds them against the ld that is installed.
 
@@ -110,7 +111,8 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   if (object(at.in).origin.bytecode) return;  // no plugin says what is thread-local
   if (id >= first_mentions_.size()) first_mentions_.resize(table_.size());
   SymbolId& first = first_mentions_[id];
-  if (!first.valid()) {
+  const bool by_option = table_[id].undefined() && !table_[id].first_reference.valid();
+  if (!first.valid() || by_option) {
     first = at;
     return;
   }
@@ -119,7 +121,7 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   // ld asks which file the old definition's section is of, and an absolute one has none.
   const SymbolId definition = table_[id].definition;
   if (definition.valid() && this->symbol(definition).placement == Placement::Absolute) return;
-  const std::string name(table_.name(id));
+  const std::string name = definition.valid() ? printed_name(definition) : std::string(table_.name(id));
   const auto reported = [&](const Rejection& rejection) { return rejection.symbol == name; };
   if (std::ranges::none_of(out_.rejections, reported))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, at, {}});
@@ -250,7 +252,8 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else if (entry.dynamic) {
     if (!symbol.weak() && entry.state == Entry::State::Defined) warn_of_type(id, at, symbol);
     const bool absolute = this->symbol(entry.definition).placement == Placement::Absolute;
-    if (absolute && !symbol.weak()) collide(id, at, symbol);
+    const bool by_version = !symbol.version.empty() && !symbol.default_version;
+    if (absolute && !symbol.weak() && !by_version) collide(id, at, symbol);
     if (resolution_of(at) != SymbolResolution::Rejected) take(entry, state, false, at, SymbolResolution::SharedLost);
   } else if (symbol.weak()) {
     resolution_of(at) = SymbolResolution::Overridden;
@@ -290,7 +293,9 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
   }
   resolution_of(at) = SymbolResolution::Rejected;
   const bool shared = object(kept.in).kind != ObjectKind::Relocatable;
-  out_.conflicts.push_back({printed_name(shared ? at : beside ? kept : entry.named_by), kept, at});
+  const std::string name =
+      shared ? std::string(object(at.in).name(second)) : printed_name(beside ? kept : entry.named_by);
+  out_.conflicts.push_back({name, kept, at});
   const bool by_version = !symbol(entry.named_by).version.empty() && !symbol(entry.named_by).default_version;
   if (second.default_version && by_version && !beside) entry.default_definition = at;
 }
@@ -410,6 +415,7 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
     const bool apart = plain.definition.valid() && has_other_version(at, symbol);
     return apart ? void() : stand_for_version(other_id, versioned);
   }
+  check_tls(other_id, at, symbol);
   if (dynamic && plain.assigned && plain.shared_default == kNone) plain.shared_default = versioned;
   if (dynamic && (plain.assigned || plain.alias != kNone || plain.not_default)) return;
   if (!makes_way(at, symbol, plain_id, dynamic)) return;
@@ -467,7 +473,9 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   const bool by_plain_name = entry.named_by.valid() && this->symbol(entry.named_by).version.empty();
   const bool apart = (id == plain || by_plain_name) && has_other_version(at, symbol);
   if (table_[plain].by_line && apart) return false;
-  if (entry.dynamic || table_[plain].by_line || !entry.definition.valid()) return true;
+  const bool defined = entry.definition.valid() && !table_[plain].by_line;
+  const bool stays = !entry.dynamic || this->symbol(entry.definition).placement == Placement::Absolute;  // rule 5
+  if (!defined || !stays) return true;
   if (symbol.weak() && !entry.settled) return false;
   if (apart) return false;
   if (entry.state != Entry::State::Defined) return true;

@@ -464,7 +464,8 @@ class SharedReferences {
 /// Rule 1.
 std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<InputFacts>& inputs,
                                          const Resolution& resolution, const NeededFinder& find) {
-  const bool loads = job.unresolved.report_in_shared_objects || job.copy_dt_needed;
+  const auto links_needed = [](const LinkInput& input) { return input.links_needed; };
+  const bool loads = job.unresolved.report_in_shared_objects || std::ranges::any_of(job.inputs, links_needed);
   if (!loads || job.output == OutputKind::Relocatable || !traits_of(job).loads_needed_libraries) return {};
   std::vector<LineLibrary> line;
   bool any = false;
@@ -476,8 +477,8 @@ std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<I
     const ObjectFacts& object = inputs[i].objects[0];
     const std::string_view path = object.origin.path;
     const bool searched = job.inputs[i].spelled.starts_with("-l");
-    line.push_back(
-        {&object, takes_part, known_name(job.inputs[i], object), searched ? base_name(path) : std::string_view()});
+    line.push_back({&object, takes_part, job.inputs[i].links_needed, known_name(job.inputs[i], object),
+                    searched ? base_name(path) : std::string_view()});
   }
   return any ? find(job, line) : std::vector<IndirectLibrary>();
 }

@@ -24,7 +24,8 @@
 //  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
 //     well. A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
-//     hidden or protected, or defines it and --exclude-libs hides that. A shared object may leave a protected name
+//     hidden or protected, or defines it and --exclude-libs hides that; what an object has as a common symbol is so by
+//     its own mention alone. A shared object may leave a protected name
 //     undefined, but no hidden one. A weak reference doesn't mind the former, but the latter is an error for it too.
 //     Where the first object that mentions it does so weakly, a shared object imports it for all. --require-defined is
 //     content with a name that any live object mentions, and with every name under -r; else nothing else that is
@@ -126,7 +127,8 @@ class MoldLink {
     const bool whole = out_.whole_archives || (named.whole_archive && !named.lazy);
     for (std::uint32_t member = 0; member < inputs_[input].objects.size(); ++member) {
       const ObjectFacts& facts = inputs_[input].objects[member];
-      if (facts.kind != ObjectKind::Relocatable || (facts.nested && !out_.whole_archives)) continue;
+      if (facts.kind != ObjectKind::Relocatable || ((facts.nested || facts.of_archive) && !out_.whole_archives))
+        continue;
       add_file({input, member}, whole);
       if (whole && !out_.whole_archives) out_.extractions.push_back({{input, member}, {}, {}, "--whole-archive"});
     }
@@ -399,7 +401,8 @@ class MoldLink {
       const bool by_shared = entry.file != kNone && files_[entry.file].shared;
       if (entry.assigned || (entry.file != kNone && !(by_shared && entry.not_default))) return;
       const bool imported = job_.output == OutputKind::SharedObject && first[id] == Mention::Weak && !entry.not_default;
-      const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak() || by_shared;
+      const bool hidden_common = symbol.common() && by_shared && symbol.visibility != Visibility::Default;
+      const bool refers = symbol.defined() ? hidden_common || gone(file, symbol) : !symbol.weak() || by_shared;
       if (!refers || imported || answered_by_version(facts, symbol)) return;
       UndefinedName& name = names.name(id, printed(id));
       name.hidden = by_shared || entry.hidden;

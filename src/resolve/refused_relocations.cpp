@@ -91,6 +91,12 @@ class RelocationTargets {
     return found == names_.end() ? SymbolId{} : found->second.definition;
   }
 
+  bool any_shared_object() const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].kind == InputKind::SharedObject && resolution_.linked[i][0]) return true;
+    return false;
+  }
+
  private:
   struct Bound {
     SymbolId definition;
@@ -113,12 +119,6 @@ class RelocationTargets {
     const std::string wrapper = "__wrap_" + std::string(name);
     const auto known = std::ranges::find(wrapped_, wrapper);
     return known != wrapped_.end() ? *known : wrapped_.emplace_back(wrapper);
-  }
-
-  bool any_shared_object() const {
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (inputs_[i].kind == InputKind::SharedObject && resolution_.linked[i][0]) return true;
-    return false;
   }
 
   /// GNU ld knows the values of symbols when it has judged the relocations.
@@ -262,6 +262,11 @@ class RelocationCheck {
                   const Unsettled& unsettled)
       : job_(job), inputs_(inputs), out_(resolution), unsettled_(unsettled), targets_(job, inputs, resolution) {
     link_ = {&traits_of(job), RelocationRules::None, output_of(job), job.relocations};
+    const bool dynamic =
+        job.pie || (job.export_dynamic && link_.linker->export_makes_dynamic) || targets_.any_shared_object();
+    const bool passes = job.unresolved.warn_only || !job.unresolved.report_in_objects;
+    link_.leaves_undefined = link_.linker->leaves_undefined && !link_.shared() && dynamic && passes;
+    link_.undefined_is_zero = link_.shared() && job.unresolved.imports_nothing;
   }
 
   void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
@@ -303,6 +308,7 @@ class RelocationCheck {
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
   bool leave_what_may_be_refused() {
     if (lacks_small(link_) || !classes_are_known(link_.rules)) return true;
+    if (link_.leaves_undefined) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
     for (const ObjectId id : linked_objects(inputs_, out_)) {

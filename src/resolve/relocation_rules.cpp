@@ -483,7 +483,8 @@ JudgedRelocation judge_lld(const Case& c) {
   if (c.what == NewToMold) return kAccepted;
   if (c.what == Padding) return kUnsupported;  // of lld before 15, which deletes nothing
   if (is_local_exec(c.what) && c.shared()) return kLocalExec;
-  if ((c.undefined() && !c.shared()) || is_got(c.what)) return kAccepted;
+  const bool left_to_loader = c.shared() || (c.link.leaves_undefined && c.replaceable(false));
+  if ((c.undefined() && !left_to_loader) || is_got(c.what)) return kAccepted;
   if (c.what == TlsOffset || c.what == TlsOffsetWord || c.what == TlsModule) return kAccepted;
   const bool replaceable = c.replaceable(c.shared() || (c.pie() && c.link.policy.dynamic_linker));
   if (is_local_exec(c.what)) return replaceable ? kLocalExec : kAccepted;
@@ -522,7 +523,8 @@ JudgedRelocation mold_copy(const Case& c) {
 JudgedRelocation judge_mold(const Case& c) {
   if (c.link.rules == RelocationRules::Ppc64le) return c.what == NewToLld ? kAccepted : kUnsupported;
   if (is_local_exec(c.what)) return c.shared() ? kLocalExec : kAccepted;
-  if ((c.undefined() && !c.shared()) || c.section.name == ".eh_frame") return kAccepted;
+  const bool stays_zero = c.undefined() && (!c.shared() || c.link.undefined_is_zero);
+  if (stays_zero || c.section.name == ".eh_frame") return kAccepted;
   if (c.link.rules == RelocationRules::Aarch64 && c.what != Word && c.what != Page)
     return c.what == Small ? kUnsupported : kAccepted;  // written as it is, or not known at all
   const MoldSymbol symbol = mold_symbol(c);

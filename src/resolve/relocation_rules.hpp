@@ -100,6 +100,8 @@ struct RelocationLink {
   RelocationRules rules = RelocationRules::None;
   Output output = Output::Program;
   RelocationPolicy policy;
+  bool leaves_undefined = false;   ///< lld: a program leaves the names that it lets pass undefined to the loader
+  bool undefined_is_zero = false;  ///< mold: so they are in a shared object
 
   bool pic() const { return output != Output::Program; }
   bool shared() const { return output == Output::SharedObject; }

@@ -743,7 +743,7 @@ class Settler {
       if (library == needed_.end()) return false;
       const bool by_object = std::ranges::any_of(
           name.references, [&](const Reference& reference) { return !symbol(reference.id).weak(); });
-      if (job_.copy_dt_needed || !by_object) return true;
+      if (library->linked || !by_object) return true;
       name.beside_line = true;
       name.suppliers.push_back({"library-not-named",
                                 library->path + " defines it, which " + library->by +

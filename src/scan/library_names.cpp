@@ -467,12 +467,6 @@ std::vector<std::string> loader_config_lines(const std::string& path, const Load
 
 namespace {
 
-void add_colon_separated(const char* list, std::vector<std::string>& into) {
-  std::istringstream text(list == nullptr ? "" : list);
-  for (std::string dir; std::getline(text, dir, ':');)
-    if (!dir.empty()) into.push_back(dir);
-}
-
 /// "$ORIGIN/../lib" as the library in that folder means it, and $LIB as GNU ld does.
 std::string expanded(std::string dir, const std::string& library, bool is_64) {
   const auto replace = [&](std::string_view token, const std::string& value) {
@@ -499,9 +493,10 @@ std::string_view before_version(std::string_view name) {
 class Search {
  public:
   Search(const LinkJob& job, std::span<const LineLibrary> line)
-      : line_(line), sysroot_(job.sysroot), before_(job.rpath_link) {
-    if (!job.has_rpath && before_.empty()) add_colon_separated(std::getenv("LD_RUN_PATH"), before_);
-    add_colon_separated(std::getenv("LD_LIBRARY_PATH"), before_);
+      : line_(line),
+        sysroot_(job.sysroot),
+        before_(job.rpath_link),
+        loads_all_(job.unresolved.report_in_shared_objects) {
     // As GNU ld parses a line: up to the first of these (ld/ldelf.c, ldelf_parse_ld_so_conf).
     for (const std::string& line : ld_so_conf(job.sysroot)) {
       const std::string dir = line.substr(0, line.find_first_of("=,: \t"));
@@ -512,18 +507,19 @@ class Search {
       if (!library.takes_part) continue;
       if (queue_.empty()) output_ = library.facts;
       loaded_.emplace(library.known_as);
-      queue_.push_back(library.facts);
+      queue_.push_back({library.facts, library.links_needed});
     }
   }
 
   std::vector<IndirectLibrary> run() {
     while (!queue_.empty()) {
-      const ObjectFacts* object = queue_.front();
+      const auto [object, links_needed] = queue_.front();
       queue_.pop_front();
+      if (!loads_all_ && !links_needed) continue;
       for (const std::string& name : object->needed) {
         if (!asked_.insert(name).second) continue;
         if (found_.size() < limits::kNeededLibraries)
-          take(name, *object);
+          take(name, *object, links_needed);
         else
           note_beyond(object->origin.path.c_str(), "the number of libraries that a link needs");
       }
@@ -556,9 +552,9 @@ class Search {
     return found == line_.end() ? nullptr : &*found;
   }
 
-  void take(const std::string& name, const ObjectFacts& by) {
+  void take(const std::string& name, const ObjectFacts& by, bool linked) {
     if (on_the_line(name, true) != nullptr) return;
-    IndirectLibrary wanted{name, by.origin.path, {}, {}, {}};
+    IndirectLibrary wanted{name, by.origin.path, {}, {}, linked, {}};
     if (const LineLibrary* dropped = on_the_line(name, false)) {
       wanted.path = dropped->facts->origin.path;
       wanted.facts = *dropped->facts;
@@ -571,7 +567,7 @@ class Search {
     const bool first =
         wanted.path.empty() || loaded_.insert(soname.empty() ? std::string(base_name(wanted.path)) : soname).second;
     found_.push_back(std::move(wanted));
-    if (!found_.back().path.empty()) queue_.push_back(&found_.back().facts);
+    if (!found_.back().path.empty()) queue_.push_back({&found_.back().facts, linked});
     // Of two files with one soname GNU ld reads the names that the second needs and nothing else.
     if (!first) found_.back().facts.symbols.clear();
   }
@@ -603,10 +599,9 @@ class Search {
   bool look_up(IndirectLibrary& wanted, const ObjectFacts& by, bool any) {
     if (wanted.name.starts_with('/')) return try_file(wanted, wanted.name, any);
     const auto in = [&](const std::string& dir) { return try_file(wanted, dir + "/" + wanted.name, any); };
-    const auto in_runpath = [&](const std::string& dir) {
-      return in(below_sysroot(dir) + expanded(dir, by.origin.path, by.is_64));
-    };
-    return std::any_of(before_.begin(), before_.end(), in) ||
+    const auto in_rpath = [&](const std::string& dir) { return in(expanded(dir, by.origin.path, by.is_64)); };
+    const auto in_runpath = [&](const std::string& dir) { return in_rpath(below_sysroot(dir) + dir); };
+    return std::any_of(before_.begin(), before_.end(), in_rpath) ||
            std::any_of(by.runpath.begin(), by.runpath.end(), in_runpath) ||
            std::any_of(after_.begin(), after_.end(), in);
   }
@@ -644,11 +639,12 @@ class Search {
   const std::string& sysroot_;
   std::vector<std::string> before_;
   std::vector<std::string> after_;
-  std::set<std::string> asked_;          ///< DT_NEEDED entries, each looked at once
-  std::set<std::string> loaded_;         ///< the names of what takes part
-  const ObjectFacts* output_ = nullptr;  ///< one that is for the output's machine
-  std::deque<const ObjectFacts*> queue_;
-  std::deque<IndirectLibrary> found_;  // a deque: queue_ points into it
+  std::set<std::string> asked_;                            ///< DT_NEEDED entries, each looked at once
+  std::set<std::string> loaded_;                           ///< the names of what takes part
+  const ObjectFacts* output_ = nullptr;                    ///< one that is for the output's machine
+  const bool loads_all_;                                   ///< else, what --copy-dt-needed-entries alone asks for
+  std::deque<std::pair<const ObjectFacts*, bool>> queue_;  ///< with LineLibrary::links_needed
+  std::deque<IndirectLibrary> found_;                      // a deque: queue_ points into it
 };
 
 }  // namespace

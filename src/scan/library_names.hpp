@@ -57,6 +57,7 @@ std::optional<std::string> loader_file(const std::string& path, std::vector<Inpu
 struct LineLibrary {
   const ObjectFacts* facts = nullptr;
   bool takes_part = true;      ///< false: --as-needed drops it
+  bool links_needed = false;   ///< see LinkInput
   std::string_view known_as;   ///< known_name() in src/resolve/link_symbols.hpp
   std::string_view file_name;  ///< of "-lfoo", which it answers to as well; else empty
 };
@@ -67,14 +68,15 @@ struct IndirectLibrary {
   std::string by;    ///< the shared object that says it
   std::string path;  ///< empty when it was not found
   ObjectFacts facts;
+  bool linked = false;          ///< by --copy-dt-needed-entries: it defines names for objects too
   std::string other_version{};  ///< what the line has of it: libfoo.so.2, where this is libfoo.so.1
 };
 
 /// What GNU ld loads for the DT_NEEDED entries of the shared objects that take part, and of what it loads (binutils
 /// ld/ldelf.c, ldelf_handle_dt_needed). An entry that the line has under that name, with that soname or as that file is
 /// there already. One that --as-needed dropped is loaded from where the line found it. Else the ld manual's search
-/// (-rpath-link): -rpath-link, -rpath, LD_RUN_PATH when neither is given, LD_LIBRARY_PATH, the DT_RUNPATH of the one
-/// that needs it, /etc/ld.so.conf, the linker's own directories; never -L. `line`: in the order of the line. Unreadable
+/// (-rpath-link): LinkJob::rpath_link, the DT_RUNPATH of the one that needs it, both with $ORIGIN for its folder,
+/// /etc/ld.so.conf, the linker's own directories; never -L. `line`: in the order of the line. Unreadable
 /// files count as not found.
 std::vector<IndirectLibrary> find_needed(const LinkJob& job, std::span<const LineLibrary> line);
 

@@ -626,7 +626,7 @@ class PrefilterRun {
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects.edit()[o];
-      if (object.nested || !summarize_facts(object, worker.summary)) return false;
+      if (object.nested || object.of_archive || !summarize_facts(object, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
       drop_names(object);
     }

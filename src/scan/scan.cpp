@@ -266,8 +266,10 @@ class ArchiveScan {
     const auto bytes = outer.mapping.bytes();
     for (const ArchiveMember& inner : outer.archive.members) {
       if (inner.header != member.nested_header) continue;
-      return read_bytes({path_, inner.name, file, inner.offset, inner.size}, bytes.subspan(inner.offset, inner.size),
-                        0);
+      const std::span<std::byte> content = bytes.subspan(inner.offset, inner.size);
+      Found found = read_bytes({path_, inner.name, file, inner.offset, inner.size}, content, 0);
+      if (found.object) found.object->of_archive = true;
+      return found;
     }
     throw InputError(path_, fmt::format("has no member at {:#x}", member.nested_header));
   }

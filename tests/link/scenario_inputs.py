@@ -86,6 +86,18 @@ OBJECTS = {
     "foo-v1-v2": ".globl foo_1,foo_2\n.text\n.symver foo_1,foo@V1\n.symver foo_2,foo@@V2\nfoo_1: nop\nfoo_2: nop",
     "start-v1": ".globl _start\n.symver foo,foo@V1\n.data\n_start: .quad foo",
     "start-v2": ".globl _start\n.symver foo,foo@V2\n.data\n_start: .quad foo",
+    "tls-foo": '.globl foo\n.type foo,@object\n.section .tdata,"awT",@progbits\nfoo: .quad 0\n.size foo,8',
+    "tls-foo-v1": '.globl foo_t\n.type foo_t,@object\n.symver foo_t,foo@@V1\n.section .tdata,"awT",@progbits\nfoo_t: .quad 0\n.size foo_t,8',
+    "start-got": ".globl _start\n.text\n_start: mov foo@GOTPCREL(%rip),%rax",
+    "start-tls": ".globl _start\n.text\n_start: mov foo@GOTTPOFF(%rip),%rax",
+    "start-pc32": ".globl _start\n.text\n_start: mov foo(%rip),%eax",
+    "start-pc32-hidden": ".globl _start\n.hidden foo\n.text\n_start: mov foo(%rip),%eax",
+    "start-address": ".globl _start\n.text\n_start: mov $foo,%eax",
+    "start-rodata": ".globl _start\n.text\n_start: nop\n.section .rodata\n.quad foo",
+    "start-call": ".globl _start\n.text\n_start: call foo@PLT",
+    "common-hidden": ".globl _start\n.comm foo,8,8\n.hidden foo\n.text\n_start: mov foo(%rip),%eax",
+    "common-hidden-unused": ".globl _start\n.comm foo,8,8\n.hidden foo\n.text\n_start: nop",
+    "common-protected": ".globl _start\n.comm foo,8,8\n.protected foo\n.text\n_start: mov foo(%rip),%eax",
     "start-v9": ".globl _start\n.symver foo,foo@V9\n.data\n_start: .quad foo",
 }
 ARCHIVES = {
@@ -124,6 +136,11 @@ SHARED = {
     "shared-indirect.so": "bar.o shared-foo.so",
     "shared-absolute5.so": "absolute5.o",
     "shared-needs-real-foo.so": "real-foo.o",
+    "shared-tls.so": "tls-foo.o",
+    "shared-tls-v1.so": "--version-script=v1.map tls-foo.o",
+    "shared-data.so": "data-foo.o",
+    "shared-absolute5-v1.so": "--version-script=v1.map absolute5.o",
+    "shared-data-v1.so": "--version-script=v1.map data-foo.o",
 }
 SCRIPTS = {
     "input.ld": "INPUT(foo.o)\n",
@@ -154,6 +171,10 @@ def make_bench(lab):
     lab.sh("\n".join(f"ld.bfd -shared -soname {name} {members} -o {name} || exit" for name, members in SHARED.items()))
     lab.sh("gcc-ar rcT thin.a foo.o; gcc-ar rcD empty.a; gcc-ar rcSD no-index.a foo.o")
     lab.sh("mkdir -p d; cp foo2.o d/foo.o; gcc-ar qcD same.a foo.o; gcc-ar qD same.a d/foo.o; gcc-ranlib same.a")
+    lab.sh("gcc-ar rcT thin-of-archive.a libfoo.a; gcc-ar rcT thin-of-thin.a thin.a")
+    lab.sh("ld.bfd -pie -E start.o foo.o -o pie; ld.bfd start.o foo.o -o program; ld.bfd -pie -E --no-dynamic-linker start.o foo.o -o static-pie")
+    lab.sh("mkdir -p rpath; cp shared-foo.so rpath; ld.bfd -shared -soname shared-near.so bar.o rpath/shared-foo.so -o rpath/shared-near.so")
+    lab.sh("ld.bfd -shared -soname shared-beside.so bar.o rpath/shared-foo.so -o shared-beside.so")
     lab.sh(": > nothing.o; : > libnothing.so")
     lab.sh("echo text > text.txt; gcc-ar rcD with-text.a text.txt foo.o; gcc-ar rcD nested.a libfoo.a")
     index = (lab.path / "libfoo.a").read_bytes()

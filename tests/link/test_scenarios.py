@@ -1,17 +1,21 @@
 """Small links of every shape that people have, scenarios.txt, each held against every linker: what it rejects and what it
 extracts."""
 
+import concurrent.futures
+import os
 import pathlib
 
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import PROGRAMS, agree, assemble, every_linker_and_gold
+from linkers import PROGRAMS, agree, assemble, differs, every_linker_and_gold
 from scenario_inputs import make_bench
 
 need("ld.bfd", "as", "ar")
 
 CASES = pathlib.Path(__file__).with_name("scenarios.txt").read_text().splitlines()
+# What the linkers say of these has no names to compare: a relocation, an option, an input that is refused.
+REFUSALS = pathlib.Path(__file__).with_name("refusals.txt").read_text().splitlines()
 
 
 # What gold says in its own way.
@@ -34,6 +38,14 @@ def test_agrees(bench, linker, words):
     if linker == "gold" and words in GOLD_ALONE:
         pytest.skip(f"not modelled for gold: {GOLD_ALONE[words]}")
     agree(bench, linker, words.replace(" -( ", " '-(' ").replace(" -)", " '-)'"))
+
+
+@every_linker_and_gold
+def test_refuses_what_the_linker_refuses(bench, linker):
+    need(PROGRAMS[linker])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [said for said in pool.map(lambda words: differs(bench, linker, words), REFUSALS) if said]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(scope="module")

@@ -785,7 +785,8 @@ void rebase_paths(const std::string& folder, LinkJob& job) {
   for (InputError& error : job.missing) error.path = in_folder(folder, error.path);
   rebase_paths(folder, job.search_dirs);
   rebase_paths(folder, job.builtin_dirs);
-  rebase_paths(folder, job.rpath_link);
+  for (std::string& dir : job.rpath_link)
+    if (!dir.starts_with('$')) dir = in_folder(folder, dir);  // $ORIGIN is that of a library
   rebase_paths(folder, job.library_dirs);
   for (VersionNode& node : job.versions) node.where = in_folder(folder, node.where);
   for (Assignment& assignment : job.assignments)
