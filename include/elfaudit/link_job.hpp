@@ -194,6 +194,7 @@ struct LinkJob {
   LtoPolicy lto;
   WarningPolicy warnings;
   bool allow_multiple_definition = false;  ///< -z muldefs
+  bool strips_debug = false;               ///< -s, -S: debug sections are gone before they are relocated
   bool define_common = false;              ///< -d: common symbols get their place with -r too
   std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no such option
   bool gc_sections = false;

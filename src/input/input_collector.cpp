@@ -183,16 +183,16 @@ void InputCollector::add_script(const std::string& path, const InputState& state
 void InputCollector::run_script(const LinkerScript& script, const InputState& state) {
   const std::string path = open_scripts_.back().path;
   if (!script.skipped.empty()) {
-    job_.notes.push_back(
-        fmt::format("{}: {} not followed beyond the symbols assigned there; sections that it discards are "
-                    "treated as kept",
-                    path, fmt::join(script.skipped, ", ")));
+    job_.not_judged.insert(
+        fmt::format("what {} of {} do beyond assigning symbols", fmt::join(script.skipped, " and "), path));
   }
   const bool lays_out = std::find(script.skipped.begin(), script.skipped.end(), "SECTIONS") != script.skipped.end();
   if (lays_out && !open_scripts_.back().main && !job_.inputs.empty() && search_.linker->sections_come_first)
     add_missing(path, "SECTIONS behind other inputs: give the script with -T");
+  const bool main_only = !open_scripts_.back().main && search_.linker->main_script_alone_has_versions;
+  if (main_only && !script.versions.empty()) add_missing(path, "VERSION in a script that is an input");
   job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());
-  has_output_format_ |= !script.output_format.empty();
+  if (!script.output_format.empty()) output_format_ = script.output_format;
   job_.output_sections.insert(job_.output_sections.end(), script.output_sections.begin(), script.output_sections.end());
   regions_.insert(script.regions.begin(), script.regions.end());
   for (const std::string& region : script.regions_needed) regions_needed_.emplace(region, path);
@@ -225,6 +225,7 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     case ScriptStatement::Kind::Input:
       return add_script_input(statement, state);
     case ScriptStatement::Kind::SearchDir:
+      if (!main && search_.linker->main_script_alone_has_versions) return;
       if (++script_dirs_ > limits::kScriptDirectories)
         return stop(open_scripts_.back().path, "too many SEARCH_DIR in linker scripts");
       search_.dirs.push_back(search_.with_sysroot(statement.text));

@@ -62,7 +62,8 @@ class InputCollector {
   void finish();
 
   /// Does a script of the link have OUTPUT_FORMAT()?
-  bool has_output_format() const { return has_output_format_; }
+  /// The last that a script names with OUTPUT_FORMAT(); empty when none does.
+  const std::string& output_format() const { return output_format_; }
 
  private:
   void add_missing(const std::string& what, const std::string& reason);
@@ -101,7 +102,7 @@ class InputCollector {
   std::size_t script_dirs_ = 0;
   std::size_t statements_ = 0;
   bool stopped_ = false;  ///< at a limit
-  bool has_output_format_ = false;
+  std::string output_format_;
   bool binary_from_here_ = false;  ///< by TARGET(binary) of a script
   const bool entry_by_option_ = job_.entry_given;
 };

@@ -459,7 +459,7 @@ class LineReader {
     for (const auto& [one, other] : refused_pairs(items, job_.linker, job_.linker_version))
       refuse(one, " links nothing with both " + std::string(other) + " and this");
     finish_policy();
-    check_output();
+    check_folder_of(job_.output_path);
     finish_search_path();
     for (const std::string& name :
          options_of_other_machines(items, job_.linker, job_.linker_version, search_.machine.number))
@@ -692,7 +692,12 @@ class LineReader {
     }
     Assignment made{item.value.substr(0, equals), {}, "--defsym", false, pending_.size()};
     made.group = state_.now().group;
-    read_expression(std::string_view(item.value).substr(equals + 1), linker_, made);
+    const std::string_view expression = std::string_view(item.value).substr(equals + 1);
+    read_expression(expression, linker_, made);
+    if (std::ranges::count(expression, '(') != std::ranges::count(expression, ')'))
+      links_nothing("--defsym " + item.value, " reads no value there");
+    if (linker_.adds_one_address && made.uses.size() > 1 && expression.find_first_of("+*/%&|<>") != expression.npos)
+      job_.not_judged.insert("whether lld can compute --defsym " + item.value);
     job_.assignments.push_back(std::move(made));
   }
 
@@ -739,10 +744,14 @@ class LineReader {
   void take_rest(const LineItem& item) {
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
     if (item.effect == OptionEffect::Filter) shared_only_.push_back(item.spelled);
+    const auto is_named = [&](std::initializer_list<std::string_view> names) { return is_among(item.name, names); };
+    if (is_named({"s", "S", "strip-all", "strip-debug"})) job_.strips_debug = true;
+    if (is_named({"Map", "dependency-file"})) check_folder_of(item.value);
     if (item.name == "orphan-handling" && item.value == "error" && linker_.judges_orphans)
       job_.not_judged.insert("which sections --orphan-handling=error finds no place for");
     if (item.effect == OptionEffect::NotModelled) {
-      note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
+      job_.not_judged.insert("the effect of " + item.spelled + (item.has_value ? " " + item.value : "") +
+                             " on symbols");
     }
   }
 
@@ -786,18 +795,17 @@ class LineReader {
       job_.rpath_link.push_back((dir.starts_with('/') ? search_.sysroot : "") + dir);
   }
 
-  /// No linker makes the folder. It is a note because the build may, before it links.
-  void check_output() {
+  /// No linker makes the folder, but the build may, before it links.
+  void check_folder_of(const std::filesystem::path& path) {
     std::error_code unknown;
-    const std::filesystem::path path = job_.output_path;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (path.empty()) return;
     note_use(folder.string(), Level::Kind);
     note_use(path.string(), Level::Kind);
     if (!std::filesystem::is_directory(folder, unknown) && !unknown)
-      note(job_.output_path + ": the folder does not exist, and the linker does not create it");
+      job_.not_judged.insert(fmt::format("whether {} can be written: its folder does not exist", path.string()));
     else if (std::filesystem::is_directory(path, unknown))
-      note(job_.output_path + " is a folder: the linker can't write there");
+      job_.not_judged.insert(fmt::format("whether {} can be written: it is a folder", path.string()));
   }
 
   void finish_search_path() {
@@ -857,8 +865,8 @@ class LineReader {
     if (linker_.evaluates_few_times) note_long_chains();
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
     if (linker_.needs_objects && line_.complete) check_objects();
-    if (linker_.needs_machine && line_.complete && !collector.has_output_format()) check_machine_named();
-    check_machines();
+    if (linker_.needs_machine && line_.complete && collector.output_format().empty()) check_machine_named();
+    check_machines(collector.output_format());
   }
 
   /// How often the linker evaluates the values depends on the layout of the output.
@@ -876,14 +884,16 @@ class LineReader {
       }
     }
     if (!open.empty())
-      note("the value of " + std::string(*open.begin()) +
-           " is at the end of a long chain of assignments: " + std::string(linker_.name) +
-           " may find none (\"undefined symbol ... referenced in expression\"), which is not judged");
+      job_.not_judged.insert(fmt::format("whether {} finds a value for {}, at the end of a long chain of assignments",
+                                         linker_.name, *open.begin()));
   }
 
-  /// No linker takes an object for another machine than -m names. A script may have another output format.
-  void check_machines() {
-    const Machine wanted = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
+  /// No linker takes an object for another machine than -m names, or in lld the last OUTPUT_FORMAT(). A script may have
+  /// another output format.
+  void check_machines(const std::string& format) {
+    const Machine of_format = linker_.output_format_binds ? machine_of_format(format) : Machine{};
+    const Machine of_option = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
+    const Machine wanted = of_format.known() ? of_format : of_option;
     const std::string host = wanted.known() ? std::string() : machine_of_linker();
     if (script_given_ || !(wanted.known() || !host.empty())) return;
     const Machine made = wanted.known() ? wanted : machine_of_host(host);
@@ -896,7 +906,9 @@ class LineReader {
       if (reads_others && traits_of(probe.machine).family == family && !probe.shared)
         job_.foreign.push_back(path);
       else if (wanted.known())
-        job_.missing.emplace_back(path, "is for another machine than -m " + emulation_ + " says");
+        job_.missing.emplace_back(
+            path, fmt::format("is for another machine than {} {} says", of_format.known() ? "OUTPUT_FORMAT" : "-m",
+                              of_format.known() ? format : emulation_));
       else if (traits_of(probe.machine).needs_emulation_on == host)
         job_.missing.emplace_back(path, "is a 32-bit object, and without -m " + std::string(linker_.name) +
                                             " links for the 64-bit machine that it was built for");

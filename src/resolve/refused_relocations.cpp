@@ -129,14 +129,16 @@ class RelocationTargets {
 
   void note(SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
     const bool relocatable = object.kind == ObjectKind::Relocatable;
-    const bool hides = relocatable && symbol.visibility != Visibility::Default;
+    const bool excluded = relocatable && symbol.defined() && traits_of(job_).hides_with_losers &&
+                          job_.output == OutputKind::SharedObject && exports_.excluded(object.origin);
+    const bool hides = excluded || (relocatable && symbol.visibility != Visibility::Default);
     const bool defines =
         resolution_.resolution_of(id) == SymbolResolution::Kept && (symbol.version.empty() || symbol.default_version);
     if (!hides && !defines) return;
     const auto found = names_.find(object.name(symbol));
     if (found == names_.end()) return;
     Bound& bound = found->second;
-    if (hides) bound.visibility = stricter(bound.visibility, symbol.visibility);
+    if (hides) bound.visibility = stricter(bound.visibility, excluded ? Visibility::Hidden : symbol.visibility);
     if (defines && !bound.definition.valid()) bound.definition = id;
   }
 

@@ -597,9 +597,15 @@ class Settler {
     return std::ranges::any_of(kUsual, [&](std::string_view name) { return section.starts_with(name); });
   }
 
+  static bool holds_debug_information(std::string_view section) {
+    constexpr std::array<std::string_view, 4> kBeginnings = {".debug", ".zdebug", ".stab", ".gnu.linkonce.wi."};
+    return std::ranges::any_of(kBeginnings, [&](std::string_view start) { return section.starts_with(start); });
+  }
+
   bool counts(ObjectId id, const Use& use) const {
     if (!use.alloc && (!linker_.asks_unallocated || (linker_.asks_unallocated_last && !unallocated_count_)))
       return false;
+    if (!use.alloc && job_.strips_debug && holds_debug_information(use.section)) return false;
     if (use.excluded && !(linker_.asks_excluded && use.alloc)) return false;
     if (use.empty && !linker_.asks_empty && !has_usual_name(use.section)) return false;
     if (use.section == ".eh_frame" && !linker_.asks_eh_frame) return false;

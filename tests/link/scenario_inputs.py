@@ -157,6 +157,7 @@ SCRIPTS = {
     "v.map": "V1 { global: foo; };\nV2 { global: foo; } V1;\n",
     "v1.map": "V1 { global: foo; local: *; };\n",
     "hide.map": "{ local: *; };\n",
+    "elf32.ld": "OUTPUT_FORMAT(elf32-i386)\nINPUT(libfoo.a)\n",
     "versions.ld": "VERSION { V1 { global: foo; }; /* } */ V2 { } V1; }\n",
 }
 
