@@ -479,6 +479,13 @@ void AuditRun::apply_all_rules() {
   evidence.libraries = &made_.libraries;
   evidence.holds_device_content = holds_functions_or_variables;
   evidence.when_looked_up = when_looked_up;
+  evidence.keeps_local = [](const Origin& file, std::string_view name) {
+    try {
+      return !names_kept_local(file, {name}).empty();
+    } catch (const InputError&) {
+      return false;  // .symtab is of no use to a loader, and a damaged one is no reason to distrust the rest
+    }
+  };
   evidence.in_headers = [&](const std::vector<SymbolId>& definitions) {
     return definitions_in_headers(definitions, made_.inputs, locating(), problems_);
   };
@@ -490,6 +497,7 @@ void AuditRun::apply_all_rules() {
   evidence.names = &*names_;
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;
   made_.findings = apply_rules(evidence, options_.enable);
+  made_.resolution.judgement.not_judged.merge(python_not_judged(evidence));
 }
 
 void AuditRun::note_host_shadows() {

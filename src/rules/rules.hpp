@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ struct Evidence {
   std::function<bool(const ObjectFacts&, std::uint32_t image)> holds_device_content = nullptr;
   /// When the loader looks up symbols of a file, by their indices. Opens the file: only asked of what nothing defines.
   std::function<std::vector<LookedUp>(const Origin&, std::span<const std::uint32_t>)> when_looked_up = nullptr;
+  /// Does a file define a function or variable of that name for itself alone? Opens the file.
+  std::function<bool(const Origin&, std::string_view)> keeps_local = nullptr;
   /// Which of some definitions are written in a header. Opens their objects' debug info and sources.
   std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
   std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
@@ -120,6 +123,9 @@ Finding unreadable_input(const InputError& error);  ///< found later than by the
 
 /// "_C" where an object that a link takes defines PyInit__C; empty for other links.
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
+
+/// What the rules about Python don't know of the files: for Judgement::not_judged.
+std::set<std::string> python_not_judged(const Evidence& evidence);
 
 /// Is the name's absence reported by device_links_missing()?
 bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name);

@@ -1,4 +1,4 @@
-"""python-tag, python-abi, python-undefined and python-missing: what a module's suffix, its wheel's tag and its symbols say."""
+"""python-tag, python-abi, python-undefined, python-init and python-missing: what a module's suffix, its wheel's tag and its symbols say."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sysconfig
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import need, sampled
 from elfaudit_wheels import errors, module, wheel
 
 need("cc")
@@ -289,3 +289,107 @@ def test_an_unpacked_wheel_keeps_its_tag(lab):
 def test_lists_that_are_none(lab, words):
     result = lab.audit("check", "--python", words, lab.cc("a.o", "int x;", "cc"))
     assert result.code == 2 and "--python" in result.err
+
+
+# --- python-init: the verdict is that of a real import
+
+DEFINITION = """extern void *PyModule_Create2(void *, int), *PyModuleDef_Init(void *);
+static struct { long references; void *type, *more[3]; const char *name, *doc; long size; void *rest[5]; } d = {1, 0, {0}, "m", 0, -1};
+static struct { long references; void *type, *more[3]; const char *name, *doc; long size; void *rest[5]; } e = {1, 0, {0}, "m", 0, 0};
+#define MODULE(init) void *init(void) { return PyModule_Create2(&d, 1013); }
+"""
+EXT = sysconfig.get_config_var("EXT_SUFFIX")
+# The module, what its file defines, options of the compiler. {} is the suffix of this interpreter.
+INITS = {
+    "its own": ("x{}", "MODULE(PyInit_x)", ""),
+    "another": ("_runtime{}", "MODULE(PyInit__other)", ""),
+    "of another case": ("X{}", "MODULE(PyInit_x)", ""),
+    "hidden": ("x{}", '__attribute__((visibility("hidden"))) MODULE(PyInit_x)', ""),
+    "hidden beside another": ("x{}", '__attribute__((visibility("hidden"))) MODULE(PyInit_x) MODULE(PyInit_y)', ""),
+    "static": ("x{}", "static MODULE(PyInit_x) void *(*use)(void) = PyInit_x;", ""),
+    "local in the version script": ("x{}", "MODULE(PyInit_x)", "-Wl,--version-script=local.map"),
+    "hidden and stripped": ("x{}", '__attribute__((visibility("hidden"))) MODULE(PyInit_x) void *(*use)(void) = PyInit_x;', "-s"),
+    "weak": ("x{}", "__attribute__((weak)) MODULE(PyInit_x)", ""),
+    "an alias": ("x{}", 'MODULE(PyInit_y) void *PyInit_x(void) __attribute__((alias("PyInit_y")));', ""),
+    "none": ("x{}", "MODULE(make)", ""),
+    "of Python 2": ("x{}", "MODULE(initx)", ""),
+    "in phases": ("x{}", "void *PyInit_x(void) { return PyModuleDef_Init(&e); }", ""),
+    "in phases, another": ("x{}", "void *PyInit_y(void) { return PyModuleDef_Init(&e); }", ""),
+    "of a package's module": ("pkg/_x{}", "MODULE(PyInit__x)", ""),
+    "with the package's name": ("pkg/_x{}", "MODULE(PyInit_pkg__x)", ""),
+    "of a package": ("pkg/__init__{}", "MODULE(PyInit_pkg)", ""),
+    "of a package, by its file": ("pkg/__init__{}", "MODULE(PyInit___init__)", ""),
+    "in Punycode": ("za\u017c\u00f3\u0142\u0107{}", "void *PyInitU_za_6ja4f8n1l(void) { return PyModuleDef_Init(&e); }", ""),
+    "all in Punycode": ("\u6a21\u5757{}", "void *PyInitU_gfs105b(void) { return PyModuleDef_Init(&e); }", ""),
+    "not in Punycode": ("\u6a21\u5757{}", "MODULE(PyInit_x)", ""),
+    "of a library that is needed": ("x{}", "extern void *PyInit_x(void); void *f(void) { return PyInit_x(); }", "-L. -Wl,-rpath,$ORIGIN -linit"),
+    "of a library that is not needed": ("x{}", "MODULE(make)", "-L. -Wl,-rpath,$ORIGIN -Wl,--as-needed -linit"),
+    "of the stable ABI": ("x.abi3.so", "MODULE(PyInit_x)", ""),
+    "another, of the stable ABI": ("x.abi3.so", "MODULE(PyInit_y)", ""),
+    "of a plain name": ("x.so", "MODULE(PyInit_x)", ""),
+    "another, of a plain name": ("x.so", "MODULE(PyInit_y)", ""),
+    "hidden, of a plain name": ("x.so", '__attribute__((visibility("hidden"))) MODULE(PyInit_x)', ""),
+}
+
+
+def built(lab, name, source, options=""):
+    (lab.path / name).parent.mkdir(exist_ok=True)
+    lab.write("m.c", DEFINITION + source + "\n")
+    lab.sh(f"cc -shared -fPIC -o '{name}' m.c {options.replace('$', chr(92) + '$')}")
+    return name
+
+
+@pytest.mark.skipif(not EXT.startswith(".cpython-"), reason="needs CPython")
+@pytest.mark.parametrize("case", sampled(list(INITS), 7))
+def test_init_function(lab, case):
+    name, source, options = INITS[case]
+    lab.write("local.map", "{ local: *; };\n")
+    lab.sh(f"printf 'extern void *PyModule_Create2(void *, int); %s' '{DEFINITION.splitlines()[1]} void *PyInit_x(void) {{ return PyModule_Create2(&d, 1013); }}' > i.c && cc -shared -fPIC i.c -o libinit.so")
+    name = built(lab, name.format(EXT), source, options)
+    module = name.split(".")[0].replace("/", ".").removesuffix(".__init__")
+    imported = subprocess.run([sys.executable, "-c", f"import {module}"], cwd=lab.path, capture_output=True, text=True)
+    assert imported.returncode == 0 or "does not define module export function" in imported.stderr, imported.stderr
+    found = [rule for rule, _ in errors(check(lab, name))]
+    assert found == (["python-init"] if imported.returncode else []), imported.stderr
+
+
+SUFFIX = ".cpython-312-x86_64-linux-gnu.so"
+NO_INIT = {  # what is in a wheel, or alone, and no module -> severities of python-init
+    "a library": ("libx" + SUFFIX, "int f(void) { return 1; }", "", []),
+    "a library of a plain name": ("libx.so", "MODULE(PyInit_y)", "", []),
+    "a library with a version": ("libx.abi3.so.1", "MODULE(PyInit_y)", "", []),
+    "a plain name": ("x.so", "int f(void) { return 1; }", "", []),
+    "several of a plain name": ("all.so", "MODULE(PyInit_a) MODULE(PyInit_b)", "", []),
+    "several": ("all" + SUFFIX, "MODULE(PyInit_a) MODULE(PyInit_b)", "", ["warning"]),
+    "for ctypes": ("fast" + SUFFIX, "int f(void) { return 1; }", "", ["note"]),
+    "for ctypes and Python's memory": ("fast" + SUFFIX, "void *PyMem_Malloc(long); void *f(void) { return PyMem_Malloc(1); }", "", ["warning"]),
+    "cffi on PyPy": ("x.pypy39-pp73-x86_64-linux-gnu.so", "void _cffi_pypyinit_x(void) {}", "", []),
+    "another system's suffix": ("x.mypython-1-x86_64.so", "MODULE(PyInit_y)", "", []),
+    "no identifier": ("mod_x-py312" + SUFFIX, "MODULE(make)", "", []),
+    "a later hook": ("x" + SUFFIX, "void *PyModExport_x(void) { return 0; }", "", []),
+    "for a library that is not here": ("x" + SUFFIX, "MODULE(PyInit_y)", "-L. -lgone", ["warning"]),
+}
+
+
+def test_what_is_no_module(lab):
+    lab.sh("echo 'int gone;' > g.c && cc -shared -fPIC g.c -o libgone.so -Wl,-soname,libgone.so.7")
+    for case, (name, source, options, expected) in NO_INIT.items():
+        found = [f["severity"] for f in check(lab, built(lab, name, source, "-Wl,--no-as-needed " + options)).json()["findings"] if f["rule"] == "python-init"]
+        assert found == expected, case
+
+
+def test_what_a_module_exports_instead(lab):
+    files = {"pkg/_runtime" + SUFFIX: (lab.path / built(lab, "m.so", "MODULE(PyInit__other)")).read_bytes()}
+    result = lab.audit("check", wheel(lab, "pkg-1.0-cp312-cp312-linux_x86_64.whl", files))
+    assert result.code == 1 and f"error: pkg/_runtime{SUFFIX} exports PyInit__other, not PyInit__runtime: its import fails [python-init]" in result.out
+    result = lab.audit("check", built(lab, "x" + SUFFIX, '__attribute__((visibility("hidden"))) MODULE(PyInit_x)'))
+    assert f"error: x{SUFFIX} has PyInit_x and does not export it: its import fails" in result.out and "PyMODINIT_FUNC" in result.out, result
+
+
+def test_names_of_a_free_threaded_build_are_not_judged(lab):
+    for suffix, phrase in {"cpython-314t": "a free-threaded build", "cpython-313t": "a free-threaded build", "cpython-399": "CPython 3.99", "cpython-312": None}.items():
+        name = built(lab, f"x.{suffix}-x86_64-linux-gnu.so", "MODULE(PyInit_x)")
+        result = lab.audit("check", name)
+        assert result.code == 0 and ("not judged" in result.out) == bool(phrase) and (f"not judged: the Python names of {phrase}" in result.out or not phrase), result
+    wrong = built(lab, "x.cpython-314t-x86_64-linux-gnu.so", "MODULE(PyInit_y)")
+    assert [rule for rule, _ in errors(check(lab, wrong))] == ["python-init"]

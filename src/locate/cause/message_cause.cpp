@@ -242,11 +242,11 @@ std::optional<PhraseAdvice> on_phrase(std::string_view text) {
 Advice on_missing_init(std::string_view init) {
   const std::string_view module = init.substr(std::min<std::size_t>(init.find('_') + 1, init.size()));
   return {
-      fmt::format("Python looks for {} because of the file's name, and the file does not export it: the source names "
-                  "the module otherwise, or hides that function",
+      fmt::format("Python looks for {} because of the file's name, and the file does not export it: it exports the "
+                  "function of another name, hides this one, or has none (`elfaudit check` of the file says which)",
                   init),
       fmt::format("name the module in the source as the file is named (PYBIND11_MODULE({}, ...)); if it is, declare "
-                  "the function PyMODINIT_FUNC, which gives it default visibility",
+                  "the function PyMODINIT_FUNC, which gives it default visibility, and link the object that has it",
                   module)};
 }
 

@@ -20,6 +20,7 @@
 #include "elfaudit/error.hpp"
 #include "support/embedded_files.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -310,7 +311,7 @@ std::vector<int> versions_with(std::string_view symbol) {
 bool are_names_known(int minor) { return minor >= python_names().oldest && minor <= python_names().newest; }
 
 bool is_python_symbol(std::string_view symbol) {
-  return (symbol.starts_with("Py") || symbol.starts_with("_Py")) && !symbol.starts_with("PyInit_");
+  return (symbol.starts_with("Py") || symbol.starts_with("_Py")) && !is_init_function(symbol);
 }
 
 int newest_python() { return stable_abi().newest; }
@@ -394,14 +395,105 @@ SharedObjectName shared_object_name(const PythonFiles& package, const InputFacts
   return parts;
 }
 
+// --- The function that initialises a module: CPython's Python/importdl.c, get_encoded_name().
+
+namespace {
+
+/// The code points of UTF-8; nothing when it is damaged.
+std::optional<std::vector<std::uint32_t>> code_points(std::string_view text) {
+  std::vector<std::uint32_t> points;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return std::nullopt;
+    std::uint32_t point = static_cast<unsigned char>(text.front()) & (length == 1 ? 0x7FU : 0xFFU >> (length + 1));
+    for (const char byte : text.substr(1, length - 1)) point = point << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+    points.push_back(point);
+    text.remove_prefix(length);
+  }
+  return points;
+}
+
+/// RFC 3492 6.1.
+std::uint32_t adapted_bias(std::uint32_t delta, std::uint32_t count, bool first) {
+  delta = first ? delta / 700 : delta / 2;
+  delta += delta / count;
+  std::uint32_t k = 0;
+  for (; delta > 455; k += 36) delta /= 35;
+  return k + 36 * delta / (delta + 38);
+}
+
+/// RFC 3492 6.3, with '_' in place of '-'. `points`: of a file's name, so few that nothing overflows.
+std::string punycode(const std::vector<std::uint32_t>& points) {
+  std::string out;
+  for (const std::uint32_t point : points)
+    if (point < 0x80) out += static_cast<char>(point);
+  const auto basic = static_cast<std::uint32_t>(out.size());
+  if (basic != 0) out += '_';
+  std::uint32_t n = 0x80;
+  std::uint32_t delta = 0;
+  std::uint32_t bias = 72;
+  for (std::uint32_t handled = basic; handled < points.size();) {
+    std::uint32_t next = 0x110000;
+    for (const std::uint32_t point : points)
+      if (point >= n) next = std::min(next, point);
+    delta += (next - n) * (handled + 1);
+    n = next;
+    for (const std::uint32_t point : points) {
+      if (point < n) ++delta;
+      if (point != n) continue;
+      std::uint32_t q = delta;
+      for (std::uint32_t k = 36;; k += 36) {
+        const std::uint32_t threshold = k <= bias ? 1 : std::min(k - bias, 26U);
+        if (q < threshold) break;
+        const std::uint32_t digit = threshold + (q - threshold) % (36 - threshold);
+        out += static_cast<char>(digit < 26 ? 'a' + digit : '0' + digit - 26);
+        q = (q - threshold) / (36 - threshold);
+      }
+      out += static_cast<char>(q < 26 ? 'a' + q : '0' + q - 26);
+      bias = adapted_bias(delta, handled + 1, handled == basic);
+      delta = 0;
+      ++handled;
+    }
+    ++delta;
+    ++n;
+  }
+  return out;
+}
+
+bool is_identifier(const std::vector<std::uint32_t>& points) {
+  const auto fits = [](std::uint32_t c) {
+    return c >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  return !points.empty() && !(points.front() >= '0' && points.front() <= '9') && std::ranges::all_of(points, fits);
+}
+
+}  // namespace
+
+std::vector<std::string> init_functions(std::string_view module_name) {
+  constexpr std::size_t kLongestName = 255;  // NAME_MAX
+  std::string_view name = base_name(module_name);
+  if (name == "__init__")
+    name = base_name(module_name.substr(0, module_name.size() - std::min(module_name.size(), name.size() + 1)));
+  const auto points = code_points(name.substr(0, kLongestName + 1));
+  if (name.size() > kLongestName || !points || !is_identifier(*points)) return {};
+  const bool ascii = std::ranges::all_of(*points, [](std::uint32_t c) { return c < 0x80; });
+  const std::string encoded = ascii ? "_" + std::string(name) : "U_" + punycode(*points);
+  return {"PyInit" + encoded, "PyModExport" + encoded};
+}
+
+bool is_init_function(std::string_view symbol) {
+  return starts_with_any(symbol, {"PyInit_", "PyInitU_", "PyModExport_", "PyModExportU_"});
+}
+
 std::vector<Module> modules_of(const PythonFiles& package) {
   std::map<std::string, Module> modules;
   for (const InputFacts& file : package.files) {
     if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
     SharedObjectName parts = shared_object_name(package, file);
     const ModuleSuffix suffix = module_suffix(parts.suffix);
-    const std::string stem(base_name(parts.name));
-    if (!parts.is_so || suffix.kind == SuffixKind::Unknown || !exports(file.objects[0], "PyInit_" + stem)) continue;
+    const auto exported = [&](const std::string& function) { return exports(file.objects[0], function); };
+    if (!parts.is_so || suffix.kind == SuffixKind::Unknown) continue;
+    if (std::ranges::none_of(init_functions(parts.name), exported)) continue;
     Module& module = modules[without_version_folders(parts.name)];
     if (module.files.empty()) module.name = std::move(parts.name);
     module.files.push_back({&file.objects[0], std::move(parts.path), suffix});

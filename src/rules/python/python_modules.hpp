@@ -114,8 +114,16 @@ struct SharedObjectName {
 };
 SharedObjectName shared_object_name(const PythonFiles& package, const InputFacts& file);
 
-/// The modules of a package, by name. A module exports PyInit_NAME under the name of its file, and the importer knows
-/// the file's suffix; helper libraries don't, and aren't any.
+/// The functions one of which a shared object of that name exports if it is a module: PyInit_x, and since CPython 3.15
+/// PyModExport_x (PEP 793). x is the last component of the name, of "pkg/__init__" the folder; where that is not ASCII,
+/// PyInitU_ and its Punycode (PEP 489). None for a name that no import statement can spell.
+std::vector<std::string> init_functions(std::string_view module_name);
+
+/// Is it the name of such a function, of whatever module?
+bool is_init_function(std::string_view symbol);
+
+/// The modules of a package, by name. A module exports a function of init_functions() for the name of its file, and the
+/// importer knows the file's suffix; helper libraries don't, and aren't any.
 std::vector<Module> modules_of(const PythonFiles& package);
 
 /// The interpreters for which a wheel is installed: its tags, and of those what Requires-Python admits, up to

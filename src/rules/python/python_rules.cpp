@@ -40,6 +40,10 @@ constexpr Rule kPythonUndefined{
     .id = "python-undefined",
     .severity = Severity::Error,
     .summary = "an extension module uses names that the CPython it is made for does not have: its import fails"};
+constexpr Rule kPythonInit{
+    .id = "python-init",
+    .severity = Severity::Error,
+    .summary = "a file is named like an extension module and does not export the function that its import calls"};
 constexpr Rule kPythonMissing{
     .id = "python-missing",
     .severity = Severity::Error,
@@ -472,17 +476,23 @@ std::vector<Finding> python_abis(const Evidence& evidence) {
 // --- python-undefined: a module for one CPython uses names that this version does not have. CPython opens modules with
 // RTLD_NOW: the import fails, whether the name is ever used or not.
 
-/// The minor version of the one CPython that loads the file; nothing when others do, or it is another interpreter.
-std::optional<int> only_version(const PythonFiles& package, const SharedObjectName& name) {
+/// The one interpreter that loads the file; nothing when others do.
+std::optional<Python> only_python(const PythonFiles& package, const SharedObjectName& name) {
   if (!name.is_so) return std::nullopt;
   const ModuleSuffix suffix = module_suffix(name.suffix);
-  Pythons pythons{suffix.python};
-  if (suffix.kind == SuffixKind::Plain)
-    pythons = promised_by(package.wheel, newest_python());
-  else if (suffix.kind != SuffixKind::OneVersion)
-    return std::nullopt;
-  if (pythons.size() != 1 || pythons.begin()->kind != PythonKind::CPython) return std::nullopt;
-  return are_names_known(pythons.begin()->minor) ? std::optional(pythons.begin()->minor) : std::nullopt;
+  if (suffix.kind == SuffixKind::OneVersion) return suffix.python;
+  if (suffix.kind != SuffixKind::Plain) return std::nullopt;
+  const Pythons pythons = promised_by(package.wheel, newest_python());
+  return pythons.size() == 1 ? std::optional(*pythons.begin()) : std::nullopt;
+}
+
+/// Are the names of the interpreter known, which a file can use?
+bool has_known_names(Python python) { return python.kind == PythonKind::CPython && are_names_known(python.minor); }
+
+bool uses_python(const ObjectFacts& object) {
+  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+    return !symbol.defined() && !symbol.weak() && is_python_symbol(object.name(symbol));
+  });
 }
 
 /// Names that the file cannot do without, and CPython 3.`minor` does not have.
@@ -531,14 +541,24 @@ void check_names(const PythonFiles& package, const GivenLibraries& libraries, st
   for (const InputFacts& file : package.files) {
     if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
     const SharedObjectName name = shared_object_name(package, file);
-    const std::optional<int> minor = only_version(package, name);
-    if (!minor) continue;
+    const std::optional<Python> python = only_python(package, name);
+    if (!python || !has_known_names(*python)) continue;
     Uses uses;
-    uses.never = names_lacking(file.objects[0], *minor);
+    uses.never = names_lacking(file.objects[0], python->minor);
     look_elsewhere(file.objects[0], libraries, uses);
     for (const auto& [library, names] : uses.others)
       std::erase_if(uses.never, [&has = names](const std::string& n) { return std::ranges::count(has, n); });
-    if (!uses.empty()) findings.push_back(report_lacking(name.path, file.objects[0], *minor, std::move(uses)));
+    if (!uses.empty()) findings.push_back(report_lacking(name.path, file.objects[0], python->minor, std::move(uses)));
+  }
+}
+
+void add_unknown_names(const PythonFiles& package, std::set<std::string>& phrases) {
+  for (const InputFacts& file : package.files) {
+    if (file.kind != InputKind::SharedObject || file.objects.size() != 1 || !uses_python(file.objects[0])) continue;
+    const std::optional<Python> python = only_python(package, shared_object_name(package, file));
+    if (!python || has_known_names(*python)) continue;
+    phrases.insert(python->kind == PythonKind::FreeThreaded ? "the Python names of a free-threaded build"
+                                                            : "the Python names of " + to_text(*python));
   }
 }
 
@@ -549,6 +569,160 @@ std::vector<Finding> python_names(const Evidence& evidence) {
   for (const Package& package : evidence.packages) check_names(python_files(package), libraries, findings);
   return findings;
 }
+
+// --- python-init: the importer finds a file by its suffix and calls PyInit_ and its name, looked up with dlsym() in the
+// file and in all that is loaded with it. Without that function the import fails. Not every file with such a suffix is
+// imported, so what a file shows of its purpose decides:
+//
+//  1. It exports the function of another name, or hides its own: an error. Where it exports several, a loader may
+//     import each from it under its name: a warning.
+//  2. It has none and creates modules: an error.
+//  3. It has none and creates none, but uses Python: a warning, as ctypes may open it. Where it uses nothing of Python
+//     that is likely (pycryptodome has 47 such files): one note for all of them. Libraries, by their name lib*, and
+//     those that need torch, for torch.ops.load_library(), are left out.
+//  4. NAME.so, the suffix of all shared objects, is a module only as in 1; lib*.so is not.
+
+class ModuleInit {
+ public:
+  explicit ModuleInit(const Evidence& evidence) : evidence_(evidence) {
+    for (const Image& image : evidence.images) images_[image.object] = &image;
+  }
+
+  std::vector<Finding> run() && {
+    if (!evidence_.job.scope.command) check(python_files(evidence_.inputs));
+    for (const Package& package : evidence_.packages) check(python_files(package));
+    return std::move(findings_);
+  }
+
+ private:
+  void check(const PythonFiles& package) {
+    for (const InputFacts& file : package.files)
+      if (file.kind == InputKind::SharedObject && file.objects.size() == 1 && !is_full(findings_))
+        check(shared_object_name(package, file), file.objects[0]);
+    report_without_python();
+  }
+
+  void check(const SharedObjectName& name, const ObjectFacts& object) {
+    const ModuleSuffix suffix = module_suffix(name.suffix);
+    if (!name.is_so || suffix.kind == SuffixKind::Unknown) return;
+    // PyPy also imports modules by _cffi_pypyinit_x.
+    if (suffix.kind == SuffixKind::OneVersion && suffix.python.kind == PythonKind::PyPy) return;
+    const bool plain = suffix.kind == SuffixKind::Plain;
+    const bool library = base_name(name.name).starts_with("lib");
+    const std::vector<std::string> wanted = init_functions(name.name);
+    if (wanted.empty() || (plain && library) || is_exported(object, wanted)) return;
+    const std::vector<std::string> others = init_functions_of(object);
+    const bool creates = creates_modules(object);
+    if (plain && others.size() != 1 && !creates) return;
+    const bool hidden = evidence_.keeps_local && evidence_.keeps_local(object.origin, wanted.front());
+    if (plain && others.size() != 1 && !hidden) return;
+    const bool of_torch = std::ranges::any_of(object.needed, [](auto& n) { return host_of(n) == Host::Torch; });
+    const bool is_module = hidden || !others.empty() || (creates && !of_torch);
+    if (!is_module && (of_torch || library)) return;
+    if (!is_module && !uses_python(object)) return without_python_.push_back(&object);
+    report(name.path, object, wanted.front(), others, hidden, is_module);
+  }
+
+  /// By the file or by what is loaded with it.
+  bool is_exported(const ObjectFacts& object, const std::vector<std::string>& functions) const {
+    const auto by = [&](const ObjectFacts* file) {
+      return file != nullptr && std::ranges::any_of(functions, [&](auto& name) { return exports(*file, name); });
+    };
+    const auto image = images_.find(&object);
+    return by(&object) || (image != images_.end() && std::ranges::any_of(image->second->loaded, by));
+  }
+
+  static std::vector<std::string> init_functions_of(const ObjectFacts& object) {
+    std::vector<std::string> names;
+    for (const Symbol& symbol : object.symbols)
+      if (symbol.defined() && is_init_function(object.name(symbol))) names.emplace_back(object.name(symbol));
+    return names;
+  }
+
+  /// Does it call what every function that initialises a module calls?
+  static bool creates_modules(const ObjectFacts& object) {
+    return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+      return !symbol.defined() && is_one_of(object.name(symbol), {"PyModule_Create2", "PyModule_Create2TraceRefs",
+                                                                  "PyModuleDef_Init", "PyModule_FromDefAndSpec2"});
+    });
+  }
+
+  /// Libraries that are loaded with it, and may define the function: they were not found or could not be read.
+  std::vector<std::string> not_read(const ObjectFacts& object) const {
+    std::vector<std::string> names;
+    const auto found = images_.find(&object);
+    if (found == images_.end()) return object.needed;
+    const Image& image = *found->second;
+    for (const LoadedLibrary& library : image.closure.libraries)
+      for (const NeededLibrary& needed : library.needed)
+        if (!is_system(needed.name) && (needed.library == kNone || needed.library >= image.loaded.size() ||
+                                        image.loaded[needed.library] == nullptr))
+          names.push_back(needed.name);
+    return names;
+  }
+
+  void report(const std::string& path, const ObjectFacts& object, const std::string& wanted,
+              const std::vector<std::string>& others, bool hidden, bool is_module) {
+    std::string has =
+        hidden ? fmt::format("has {} and does not export it", wanted) : fmt::format("does not export {}", wanted);
+    if (!hidden && !others.empty()) has = fmt::format("exports {}, not {}", listed(others), wanted);
+    Finding finding = make_finding(kPythonInit, {}, fmt::format("{} {}: its import fails", path, has));
+    finding.sites = {make_file_site(object.origin)};
+    finding.symbols = {wanted};
+    if (others.size() > 1) {
+      finding.severity = Severity::Warning;
+      finding.notes.emplace_back("not an error where a loader imports each of them from this file under its own name");
+    } else if (!is_module) {
+      finding.severity = Severity::Warning;
+      finding.notes.emplace_back("not an error where only ctypes opens it");
+    }
+    if (const std::vector<std::string> unread = not_read(object); !unread.empty()) {
+      finding.severity = Severity::Warning;
+      finding.notes.push_back(fmt::format("not certain: {}, which it needs, may export it", listed(unread)));
+    }
+    add_fix(wanted, others, hidden, finding);
+    findings_.push_back(std::move(finding));
+  }
+
+  void report_without_python() {
+    if (without_python_.empty()) return;
+    const std::size_t count = without_python_.size();
+    findings_.push_back(make_finding(
+        kPythonInit, {},
+        fmt::format("{} named like {} and {} no function that an import calls",
+                    count == 1 ? "a file is" : fmt::format("{} files are", count),
+                    count == 1 ? "an extension module" : "extension modules", count == 1 ? "exports" : "export")));
+    Finding& finding = findings_.back();
+    finding.severity = Severity::Note;
+    for (const ObjectFacts* object : without_python_) finding.sites.push_back(make_file_site(object->origin));
+    finding.notes.emplace_back("they use nothing of Python, so ctypes or cffi may open them; an import of them fails");
+    without_python_.clear();
+  }
+
+  static void add_fix(const std::string& wanted, const std::vector<std::string>& others, bool hidden,
+                      Finding& finding) {
+    if (hidden)
+      finding.fixes.push_back(
+          {fmt::format("declare {} with PyMODINIT_FUNC, which gives it default visibility, and keep "
+                       "it global in the version script",
+                       wanted)});
+    else if (others.size() == 1)
+      finding.fixes.push_back(
+          {fmt::format("name the module in the source as the file is named, so that it exports {}, "
+                       "or name the file after {}",
+                       wanted, others.front())});
+    else
+      finding.fixes.push_back(
+          {fmt::format("link the object that defines {}, or define it: PyMODINIT_FUNC {}(void)", wanted, wanted)});
+  }
+
+  const Evidence& evidence_;
+  std::map<const ObjectFacts*, const Image*> images_;
+  std::vector<const ObjectFacts*> without_python_;  ///< rule 3
+  std::vector<Finding> findings_;
+};
+
+std::vector<Finding> module_inits(const Evidence& evidence) { return ModuleInit(evidence).run(); }
 
 bool defines(const ObjectFacts& object, std::string_view name) {
   return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
@@ -651,9 +825,16 @@ std::string module_made_by(const std::vector<InputFacts>& inputs, const Resoluti
 
 static std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
 
+std::set<std::string> python_not_judged(const Evidence& evidence) {
+  std::set<std::string> phrases;
+  if (!evidence.job.scope.command) add_unknown_names(python_files(evidence.inputs), phrases);
+  for (const Package& package : evidence.packages) add_unknown_names(python_files(package), phrases);
+  return phrases;
+}
+
 RuleFamily python_rules() {
-  return {{&kPythonTag, &kPythonAbi, &kPythonUndefined, &kPythonMissing},
-          {{python_abis}, {python_names}, {python_modules}, {module_links}}};
+  return {{&kPythonTag, &kPythonAbi, &kPythonUndefined, &kPythonInit, &kPythonMissing},
+          {{python_abis}, {python_names}, {module_inits}, {python_modules}, {module_links}}};
 }
 
 }  // namespace elfaudit
