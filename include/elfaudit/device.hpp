@@ -116,8 +116,9 @@ struct DeviceUse {
 /// The decoded payload of one image.
 struct DeviceSymbols {
   bool relocatable =
-      false;            ///< input of a device link: a cubin or object of type REL, bitcode; PTX outside of .nv_fatbin
-  std::string toolkit;  ///< "13.0", the CUDA release, or "LLVM19.1.7", if the image names it (PTX does not)
+      false;              ///< input of a device link: a cubin or object of type REL, bitcode; PTX outside of .nv_fatbin
+  std::string toolkit;    ///< "13.0", the CUDA release, or "LLVM19.1.7", if the image names it (PTX does not)
+  int needs_toolkit = 0;  ///< 135: the nvlink of a CUDA toolkit before 13.5 refuses it; 0: of no image but NVIDIA's
   std::string strings;
   std::vector<DeviceSymbol> symbols;  ///< by ascending index
   /// Of finished code: the variables of external linkage in the source (see maybe_static), of which this object has its
@@ -138,6 +139,9 @@ struct DeviceFacts {
   std::uint32_t containers = 0;         ///< in all __nv_relfatbin sections; nvlink drops those numbered above 0
   std::uint32_t linked_containers = 0;  ///< in all .nv_fatbin sections
   bool registered = false;              ///< has .nvFatBinSegment: the host code registers device code
+  /// __nv_module_id: the module that the code is of, "_84b5e3f1_4_l_cu__Z2lfi", or, of a device link's output, "def " and
+  /// each module that it has linked. `ld -r` joins them in the order of the objects.
+  std::vector<std::string> modules{};
   std::vector<std::string>
       foreign;  ///< device code whose link is not judged, by name, and why: "OpenMP for gfx90a (.llvm.offloading), which ..."
   std::vector<InputError> errors;

@@ -91,6 +91,8 @@ struct DeviceLink {
   DeviceLinker linker = DeviceLinker::Any;
   int llvm_version = 0;              ///< of clang, when it makes the link; 0: not known
   bool unoptimised = false;          ///< clang --hip-link -O0
+  int toolkit = 0;                   ///< of nvlink, 130 for CUDA 13.0; 0: not known
+  bool registers = false;            ///< nvcc runs nvlink, which leaves out what another device link has linked
   std::vector<std::uint32_t> order;  ///< into LinkJob::inputs: files first, then -l libraries, as nvlink takes them
   std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part

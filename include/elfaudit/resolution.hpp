@@ -207,12 +207,21 @@ struct DeviceInput {
   std::uint32_t image = kNone;
 };
 
+/// Relocatable device code that nvlink does not link, because the output of another device link on the line has it.
+struct DeviceLeftOut {
+  DeviceInput code;    ///< image kNone: none for the architecture
+  ObjectId linked_in;  ///< that output
+};
+
 /// One device link: nvlink and clang link each architecture separately.
 struct DeviceTarget {
   GpuArch arch;
   std::vector<DeviceInput> inputs;   ///< in the linker's order
   std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and continues without it
   std::vector<ObjectId> unreadable;  ///< in `inputs` too: only LTO-IR, of which the host half tells the definitions
+  std::vector<DeviceLeftOut> left_out{};
+  std::vector<ObjectId> undecided{};   ///< whether nvlink takes their code depends on its version, which is not known
+  std::vector<DeviceInput> too_new{};  ///< in `inputs` too: nvlink refuses them, as it is of an older toolkit
 };
 
 /// Two strong device definitions of one name.
@@ -240,8 +249,9 @@ struct DeviceUnresolved {
   std::string symbol;
   GpuArch arch;
   std::vector<DeviceSymbolId> references;
-  std::vector<std::string> suppliers{};  ///< archives in the search path that define it; the scan stage fills them in
-  std::vector<std::string> elsewhere{};  ///< "x.o defines it for sm_90"; the scan stage fills them in
+  std::vector<std::string> suppliers{};   ///< archives in the search path that define it; the scan stage fills them in
+  std::vector<std::string> elsewhere{};   ///< "x.o defines it for sm_90"; the scan stage fills them in
+  std::vector<DeviceLeftOut> left_out{};  ///< objects that define it and are left out
   bool in_bytecode = false;  ///< only bitcode refers to it: the link fails if link-time optimisation keeps that code
 };
 
@@ -249,8 +259,9 @@ struct DeviceUnresolved {
 /// it.
 struct PrivateCopies {
   std::string symbol;
-  std::vector<DeviceSymbolId> copies;  ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables
-  bool maybe_static = false;           ///< the source may declare it static, which the objects do not show
+  std::vector<DeviceSymbolId> copies;    ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables
+  std::vector<DeviceSymbolId> shared{};  ///< definitions of objects compiled with -rdc=true, which share one variable
+  bool maybe_static = false;             ///< the source may declare it static, which the objects do not show
 };
 
 /// How the device linker, nvlink or lld, would resolve the device code.

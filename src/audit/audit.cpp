@@ -76,10 +76,18 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   std::vector<DeviceTarget> targets = device_targets(job, inputs);
   const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
   std::vector<DeviceInput> wanted = whole;
-  for (const DeviceTarget& target : targets) wanted.insert(wanted.end(), target.inputs.begin(), target.inputs.end());
+  for (const DeviceTarget& target : targets) {
+    wanted.insert(wanted.end(), target.inputs.begin(), target.inputs.end());
+    for (const DeviceLeftOut& left_out : target.left_out)
+      if (left_out.code.image != kNone) wanted.push_back(left_out.code);
+  }
   decode_images(inputs, wanted);
   DeviceResolution device = resolve_device(job, std::move(targets), whole, inputs);
-  if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
+  if (job.missing.empty()) {
+    const int toolkit = job.device ? job.device->toolkit : 0;
+    const auto choose = [=](const DeviceFacts& facts, const GpuArch& arch) { return image_for(facts, arch, toolkit); };
+    kin = find_device_suppliers(job, inputs, choose, device);
+  }
   return device;
 }
 
@@ -433,6 +441,7 @@ void AuditRun::judge_relocations() {
 void AuditRun::link_device_code() {
   made_.resolution.device = attempt_(
       "device code", [&] { return resolve_device_code(made_.job, made_.inputs, made_.resolution, device_relatives_); });
+  made_.resolution.judgement.not_judged.merge(device_not_judged(made_.job, made_.inputs, made_.resolution.device));
 }
 
 void AuditRun::compare_times() {

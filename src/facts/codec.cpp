@@ -304,6 +304,7 @@ void put_symbols(WireWriter& out, const DeviceSymbols& symbols) {
   put_list(out, symbols.calls, put_call);
   put_list(out, symbols.uses, put_use);
   out.number(symbols.uses_known);
+  out.number(static_cast<std::uint64_t>(symbols.needs_toolkit));
 }
 
 // --- in
@@ -366,6 +367,7 @@ DeviceSymbols get_symbols(WireReader& in) {
     return DeviceUse{from, to, (how & 1) != 0, (how & 2) != 0};
   });
   symbols.uses_known = in.flag();
+  symbols.needs_toolkit = static_cast<int>(in.number32());
   return symbols;
 }
 
@@ -373,6 +375,7 @@ void put_device_facts(WireWriter& out, const DeviceFacts& facts) {
   put_list(out, facts.images, put_image);
   out.numbers({facts.containers, facts.linked_containers, facts.registered});
   put_texts(out, facts.foreign);
+  put_texts(out, facts.modules);
   out.number(facts.decoded.size());
   for (const auto& [image, symbols] : facts.decoded) {
     out.number(image);
@@ -387,6 +390,7 @@ DeviceFacts get_device_facts(WireReader& in) {
   facts.linked_containers = in.number32();
   facts.registered = in.flag();
   facts.foreign = get_texts(in);
+  facts.modules = get_texts(in);
   for (std::size_t count = in.count(); count != 0; --count) {
     const std::uint64_t image = in.number();
     if (image >= facts.images.size()) throw BadWire("it has symbols of an image that does not exist");

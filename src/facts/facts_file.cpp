@@ -33,7 +33,7 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::uint32_t kFormat = 11;  // to be raised with every change of what any payload says or means
+constexpr std::uint32_t kFormat = 12;  // to be raised with every change of what any payload says or means
 constexpr std::size_t kHeader = 56;
 constexpr unsigned k64Bit = 1;
 constexpr unsigned kBigEndian = 2;

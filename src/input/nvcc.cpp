@@ -177,6 +177,8 @@ void take_option(NvlinkLine& line, const NvWord& word) {
     line.lto = true;
   } else if (word.name == "r" || word.name == "relocatable-link") {
     line.relocatable = true;
+  } else if (word.name == "register-link-binaries") {
+    line.registers = true;
   } else if (!names_option(word.name) && !has_word(kNvlinkFlags, word.name)) {
     line.options_not_understood.push_back(word.spelled);
   }
@@ -270,6 +272,28 @@ void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::s
   job.device->archs = line.archs;
   job.device->lto = line.lto;
   job.device->relocatable = line.relocatable;
+  job.device->registers = line.registers;
+}
+
+/// DeviceLink::toolkit of the nvlink beside `program`, nvcc or nvlink itself, which has its release in its text: toolkits
+/// from Python's package index have no file that names it. Of a script and of a program that is not here, a folder
+/// /cuda-13.0/ may.
+int toolkit_of(const std::string& program) {
+  const auto release_after = [](std::string_view text, std::string_view before) {
+    int release = 0;
+    for (std::size_t at = text.find(before); release == 0 && at != std::string_view::npos;
+         at = text.find(before, at + 1))
+      release = release_number(text.substr(at + before.size()));
+    return release;
+  };
+  try {
+    const std::filesystem::path nvlink = std::filesystem::path(canonical(in_path(program))).parent_path() / "nvlink";
+    const MappedFile file(nvlink.string());
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    return release_after(text, text.starts_with("#!") ? "/cuda-" : "Cuda compilation tools, release ");
+  } catch (const InputError&) {
+    return release_after(program, "/cuda-");
+  }
 }
 
 }  // namespace
@@ -479,6 +503,8 @@ void take_command(Words command, NvccLink& link) {
   if (command.front() == "LIBRARIES=") {
     for (std::size_t i = 1; i < command.size(); ++i)
       if (command[i].starts_with("-L")) link.own_dirs.push_back(command[i].substr(2));
+  } else if (command.front().starts_with("_HERE_=")) {
+    link.folder = command.front().substr(std::string_view("_HERE_=").size());
   } else if (is_assignment(command.front())) {
     return;
   } else if (base_name(command.front()) == "nvlink") {
@@ -589,6 +615,7 @@ NvlinkLine join(const std::vector<NvlinkLine>& lines) {
 
 void add_device_half(LinkJob& job, const NvlinkLine& line, const NvccLink& link, const Command& command) {
   add_device_link(job, line, link.not_built, library_path(command));
+  job.device->toolkit = toolkit_of(link.folder.empty() ? command.program : link.folder + "/nvlink");
   for (const std::string& dir : line.dirs) {
     if (std::find(link.own_dirs.begin(), link.own_dirs.end(), dir) == link.own_dirs.end())
       job.library_dirs.push_back(dir);
@@ -604,6 +631,7 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
   note_not_built(link, job);
   if (link.device.empty()) return job;
   add_device_half(job, join(link.device), link, command);
+  job.device->registers = true;
   job.device_linked = !link.host.empty() && !job.device->relocatable;
   if (link.host.empty()) job.output_path = link.device_object.empty() ? link.device.front().output : link.device_object;
   return job;

@@ -25,6 +25,7 @@ struct NvlinkLine {
   std::vector<GpuArch> archs;          ///< one, or none when the line names none; several when lines were put together
   bool lto = false;
   bool relocatable = false;  ///< -r: the output is linked again
+  bool registers = false;    ///< --register-link-binaries: see DeviceLink
   std::string output;
   std::vector<std::string> options_not_understood;
 };
@@ -39,6 +40,7 @@ struct NvccLink {
   std::vector<std::string> host;      ///< the host compiler and its words, without device_object; empty with -dlink
   std::string device_object;          ///< what the device link is wrapped in, a temporary file for most
   std::vector<std::string> own_dirs;  ///< the toolkit's library directories
+  std::string folder{};               ///< of nvcc and nvlink, as nvcc says it; empty where it can't be asked
   std::string runtime{};              ///< from nvcc's own words: "-lcudart_static"; empty: -cudart none
   std::map<std::string, std::string> not_built;  ///< object files that nvcc itself would compile -> their sources
   bool archive = false;                          ///< -lib: makes an archive

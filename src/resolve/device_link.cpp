@@ -19,6 +19,7 @@
 #include "resolve/bfd.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 
@@ -100,11 +101,19 @@ class LiveFunctions {
 //  1. Every member of every archive takes part, needed or not. Shared objects and finished code (.nv_fatbin) are
 //     ignored.
 //  2. Of __nv_relfatbin only the first container is read.
-//  3. For sm_T: the cubin for T, whatever its suffix; else the one of the same major and the highest lower minor that
-//     has no suffix 'a'; else the PTX of the highest architecture that is not above T; else LTO-IR, which it refuses
-//     unless asked for; else the object is skipped with a warning.
+//  3. For sm_T: the cubin for T; else the one of the same major and the highest lower minor; else the PTX of the highest
+//     architecture that is not above T; else LTO-IR, which it refuses unless asked for; else the object is skipped with
+//     a warning. Code with suffix 'a' is for sm_Ta alone; until CUDA 13.0 its cubins were for sm_T and sm_Tf, too. PTX
+//     and LTO-IR with suffix 'f' are for their major alone.
 //  4. clang-linker-wrapper gives nvlink the cubins for T of .llvm.offloading, all that `ld -r` has joined. It compares
 //     architectures with their suffix. The same for AMD's, with their settings; for which see below.
+//  5. With --register-link-binaries, as nvcc runs it, an object is left out whose first module the output of another
+//     device link has linked. The __nv_module_id of such an output begins with what it has linked, whatever architecture
+//     it is for.
+//  6. It refuses an image that a later toolkit made, by the number in the cubin or the .version of PTX.
+
+/// DeviceFacts::modules, rule 5.
+constexpr std::string_view kLinkedModule = "def ";
 
 bool linkable(const DeviceImage& image) {
   return image.container == 0 &&
@@ -138,20 +147,27 @@ bool is_read(const DeviceImage& image, DeviceLinker linker) {
   return linkable(image) || linkable_by_clang(image);
 }
 
+/// Rule 3: the first toolkit that takes code with suffix 'a' for nothing else.
+constexpr int kStrictToolkit = 131;
+
 /// Rule 3: the better of two images for `target`, by a key that is smaller for the better one; nothing when it won't
 /// do.
 using Rank = std::tuple<int, std::uint32_t>;
-std::optional<Rank> rank(const DeviceImage& image, std::uint32_t target) {
+std::optional<Rank> rank(const DeviceImage& image, const GpuArch& arch, int toolkit) {
   const std::uint32_t number = image.arch.number;
+  const std::uint32_t target = arch.number;
+  const bool same_major = number / 10 == target / 10;
+  const bool exact = number == target && arch.suffix == 'a';
+  if (number > target) return std::nullopt;
   switch (image.kind) {
     case ImageKind::Cubin:
+      if (image.arch.suffix == 'a' && !exact && toolkit >= kStrictToolkit) return std::nullopt;
       if (number == target) return Rank{0, 0};
-      if (number / 10 == target / 10 && number < target && image.arch.suffix != 'a') return Rank{1, target - number};
-      return std::nullopt;
+      return same_major && image.arch.suffix != 'a' ? std::optional(Rank{1, target - number}) : std::nullopt;
     case ImageKind::Ptx:
-      return number <= target ? std::optional(Rank{2, target - number}) : std::nullopt;
     case ImageKind::LtoIr:
-      return number <= target ? std::optional(Rank{3, target - number}) : std::nullopt;
+      if ((image.arch.suffix == 'a' && !exact) || (image.arch.suffix == 'f' && !same_major)) return std::nullopt;
+      return Rank{image.kind == ImageKind::Ptx ? 2 : 3, target - number};
     case ImageKind::Elf:
     case ImageKind::Bitcode:
     case ImageKind::Other:
@@ -203,18 +219,41 @@ std::vector<GpuArch> present(const LinkJob& job, const std::vector<InputFacts>& 
 }
 
 /// The images that clang links for this architecture.
-std::vector<std::uint32_t> images_for(const DeviceFacts& device, const DeviceTarget& target, DeviceLinker linker) {
+std::vector<std::uint32_t> images_for(const DeviceFacts& device, const DeviceTarget& target, const DeviceLink& link) {
+  const DeviceLinker linker = link.linker;
   std::vector<std::uint32_t> images;
   for (std::uint32_t i = 0; i < device.images.size(); ++i) {
     const DeviceImage& image = device.images[i];
     if (is_read(image, linker) && linkable_by_clang(image) && image.arch == target.arch) images.push_back(i);
   }
   if (!images.empty() || linker == DeviceLinker::HipLink || linker == DeviceLinker::LinkerWrapper) return images;
-  if (const std::uint32_t image = image_for(device, target.arch); image != kNone) images.push_back(image);
+  if (const std::uint32_t image = image_for(device, target.arch, link.toolkit); image != kNone) images.push_back(image);
   return images;
 }
 
+/// Rule 5: the modules that outputs of device links have linked, and these outputs.
+std::map<std::string_view, ObjectId> linked_modules(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  std::map<std::string_view, ObjectId> linked;
+  if (!job.device->registers) return linked;
+  for (const std::uint32_t i : job.device->order)
+    for (std::uint32_t o = 0; takes_part(inputs[i]) && o < inputs[i].objects.size(); ++o) {
+      const std::vector<std::string>& modules = inputs[i].objects[o].device.modules;
+      if (modules.empty() || !modules.front().starts_with(kLinkedModule)) continue;
+      for (const std::string_view module : modules)
+        if (module.starts_with(kLinkedModule)) linked.try_emplace(module.substr(kLinkedModule.size()), ObjectId{i, o});
+    }
+  return linked;
+}
+
+/// Rule 3: does it depend on the version of nvlink, which is not known, which image it takes?
+bool is_undecided(const DeviceFacts& device, const DeviceTarget& target, const DeviceLink& link) {
+  if (link.toolkit != 0 || link.linker == DeviceLinker::HipLink || link.linker == DeviceLinker::LinkerWrapper)
+    return false;
+  return image_for(device, target.arch, 0) != image_for(device, target.arch, kStrictToolkit);
+}
+
 void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  const std::map<std::string_view, ObjectId> linked = linked_modules(job, inputs);
   for (const std::uint32_t i : job.device->order) {
     if (!takes_part(inputs[i])) continue;
     for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
@@ -223,8 +262,17 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
       const DeviceLinker linker = job.device->linker;
       const auto read = [&](const DeviceImage& image) { return is_read(image, linker); };
       if (object.nested || std::ranges::none_of(device.images, read)) continue;
-      const std::vector<std::uint32_t> images = images_for(device, target, linker);
       const ObjectId id{i, o};
+      if (!device.modules.empty())
+        if (const auto output = linked.find(device.modules.front()); output != linked.end()) {
+          target.left_out.push_back({{id, image_for(device, target.arch, job.device->toolkit)}, output->second});
+          continue;
+        }
+      if (is_undecided(device, target, *job.device)) {
+        target.undecided.push_back(id);
+        continue;
+      }
+      const std::vector<std::uint32_t> images = images_for(device, target, *job.device);
       if (images.empty()) target.skipped.push_back(id);
       for (const std::uint32_t image : images) {
         target.inputs.push_back({id, image});
@@ -236,13 +284,13 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
 
 }  // namespace
 
-std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target) {
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target, int toolkit) {
   std::uint32_t best = kNone;
   std::optional<Rank> best_rank;
   if (!target.processor.empty()) return kNone;
   for (std::uint32_t i = 0; i < facts.images.size(); ++i) {
     if (!linkable(facts.images[i])) continue;
-    const auto candidate = rank(facts.images[i], target.number);
+    const auto candidate = rank(facts.images[i], target, toolkit);
     if (candidate && (!best_rank || *candidate < *best_rank)) {
       best = i;
       best_rank = candidate;
@@ -296,17 +344,22 @@ void BfdLink::add_device_link_object() {
 // --- What nvlink rejects. Found by experiment with CUDA 13.0; tests/device/ asks the real one.
 //
 //  1. Two global definitions of one name are an error, whether used or not: variables of any memory space, functions,
-//     kernels. Weak ones (inline, templates) and PTX .common ones may meet each other and one global one.
-//  2. All mentions of a variable, definitions or not, weak or not, must agree in memory space (__managed__ is one) and,
-//     where both say it, in size. Sizes of commons and of `extern __shared__` arrays aren't compared.
+//     kernels. Weak ones (inline, templates) and PTX .common ones may meet each other and one global one. Shared memory
+//     that may stay undefined (rule 5) counts as a definition before one in another memory space.
+//  2. All mentions of a variable, definitions or not, weak or not, must agree in memory space (__managed__ is one) and in
+//     size. A size of 0 (`extern T x[];`) agrees with all. The first mention sets the size; where that is 0, the first
+//     definition does, and declarations before it aren't compared. Sizes of commons aren't either.
 //  3. All mentions of a function must agree in prototype. One that only takes its address sets what later ones must
 //     agree with, and is not held against earlier ones.
 //  4. All mentions of a name must agree in what it is: a variable, be it `extern __shared__`, a function or a kernel.
-//  5. An undefined global name is an error, but for what the run-time provides, weak references, `extern __shared__`
-//     arrays, textures, and functions that only dead code calls (see above; libcudadevrt.a has such).
+//  5. An undefined global name is an error, but for what the run-time provides, weak references, textures, functions
+//     that only dead code calls (see above; libcudadevrt.a has such), and shared memory whose first mention has size 0:
+//     `extern __shared__ T x[];`. Later mentions may have a size.
 //  6. nvlink stops at the first file with an error. It names as first definition the file that mentions the name first.
 //     Here all errors are found, and the definition that was first.
-//  7. LTO-IR is linked before all that, and compiled to one cubin: there two strong definitions are an error, while
+//  7. With -dlto, where all objects but those of libcudadevrt.a hold LTO-IR, that is compiled as a whole program, in which
+//     shared memory may stay undefined.
+//  8. LTO-IR is linked before all that, and compiled to one cubin: there two strong definitions are an error, while
 //     declarations need not agree.
 
 namespace {
@@ -317,6 +370,8 @@ struct Mentioned {
   DeviceSymbolId first_in_size;       ///< who fixed the size
   DeviceSymbolId first_in_prototype;  ///< who fixed the prototype
   DeviceSymbolId definition;          ///< the first global, not common one
+  bool sized = false;                 ///< a mention has said its size, which may be 0
+  bool may_stay_undefined = false;    ///< rule 5: dynamic shared memory
   bool defined = false;               ///< by anything
   std::vector<DeviceSymbolId> references;
 };
@@ -338,12 +393,21 @@ bool has_kind(const DeviceSymbol& symbol) {
   return is_function(symbol) || (symbol.kind == DeviceSymbolKind::Variable && symbol.space != MemorySpace::None);
 }
 
-bool is_extern_shared(const DeviceSymbol& symbol) { return symbol.space == MemorySpace::Shared && !symbol.defined; }
+/// `extern __shared__ T x[];`: the launch of the kernel sets its size.
+bool is_dynamic_shared(const DeviceSymbol& symbol) {
+  return symbol.space == MemorySpace::Shared && !symbol.defined && symbol.size == 0;
+}
 
 class NvlinkTarget {
  public:
-  NvlinkTarget(const DeviceTarget& target, const std::vector<InputFacts>& inputs, DeviceResolution& out)
-      : target_(target), inputs_(inputs), out_(out) {}
+  NvlinkTarget(const DeviceTarget& target, const DeviceLink& link, const std::vector<InputFacts>& inputs,
+               DeviceResolution& out)
+      : target_(target), inputs_(inputs), out_(out) {
+    whole_lto_ = link.lto && std::ranges::all_of(target.inputs, [&](const DeviceInput& input) {
+                   const ObjectFacts& object = object_of(inputs, input.object);
+                   return is_device_runtime(object.origin) || holds_lto_ir(object.device, target.arch);
+                 });
+  }
 
   void run() {
     for (const DeviceInput& input : target_.inputs) add(input);
@@ -351,16 +415,30 @@ class NvlinkTarget {
     for (const auto& [name, mentioned] : names_) {
       if (mentioned.defined || mentioned.references.empty()) continue;
       out_.unresolved.push_back({std::string(name), target_.arch, mentioned.references});
+      for (const DeviceLeftOut& left_out : target_.left_out)
+        if (defines(left_out.code, name)) out_.unresolved.back().left_out.push_back(left_out);
     }
   }
 
  private:
+  static bool holds_lto_ir(const DeviceFacts& device, const GpuArch& arch) {
+    return std::ranges::any_of(device.images, [&](const DeviceImage& image) {
+      return image.kind == ImageKind::LtoIr && linkable(image) && rank(image, arch, 0);
+    });
+  }
+
   const DeviceSymbols* symbols_of(const DeviceInput& input) const {
     const auto& decoded = inputs_[input.object.input].objects[input.object.object].device.decoded;
     const auto found = decoded.find(input.image);
     return found == decoded.end() ? nullptr : &found->second;
   }
   const DeviceSymbols& symbols_of(DeviceSymbolId id) const { return *symbols_of(DeviceInput{id.in, id.image}); }
+  bool defines(const DeviceInput& input, std::string_view name) const {
+    const DeviceSymbols* symbols = symbols_of(input);
+    return symbols != nullptr && std::ranges::any_of(symbols->symbols, [&](const DeviceSymbol& symbol) {
+             return symbol.defined && symbols->name(symbol) == name;
+           });
+  }
   bool is_lto(DeviceSymbolId id) const {
     return inputs_[id.in.input].objects[id.in.object].device.images[id.image].kind == ImageKind::LtoIr;
   }
@@ -386,7 +464,7 @@ class NvlinkTarget {
   }
 
   void mismatch(MismatchKind kind, DeviceSymbolId first, DeviceSymbolId other) {
-    if (is_lto(first) && is_lto(other)) return;  // rule 7
+    if (is_lto(first) && is_lto(other)) return;  // rule 8
     const DeviceSymbols& symbols = symbols_of(other);
     out_.mismatches.push_back(
         {std::string(symbols.name(symbols.symbols[other.symbol])), target_.arch, kind, first, other});
@@ -406,11 +484,17 @@ class NvlinkTarget {
       mentioned.first_in_space = id;
     else if (has_space && symbol(mentioned.first_in_space).space != variable.space)
       mismatch(MismatchKind::Space, mentioned.first_in_space, id);
-    if (variable.size == 0 || variable.common || is_extern_shared(variable)) return;
-    if (!valid(mentioned.first_in_size))
+    if (variable.common) return;
+    const bool is_first = !mentioned.sized;
+    mentioned.sized = true;
+    if (is_first) mentioned.may_stay_undefined = is_dynamic_shared(variable);
+    if (variable.size == 0) return;
+    if (valid(mentioned.first_in_size)) {
+      if (symbol(mentioned.first_in_size).size != variable.size)
+        mismatch(MismatchKind::Size, mentioned.first_in_size, id);
+    } else if (is_first || variable.defined) {
       mentioned.first_in_size = id;
-    else if (symbol(mentioned.first_in_size).size != variable.size)
-      mismatch(MismatchKind::Size, mentioned.first_in_size, id);
+    }
   }
 
   void compare_prototype(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& function,
@@ -428,16 +512,17 @@ class NvlinkTarget {
   void define(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& symbol) {
     mentioned.defined = true;
     if (symbol.binding != Binding::Global || symbol.common) return;
-    if (!valid(mentioned.definition)) {
-      mentioned.definition = id;
-      return;
-    }
+    const bool after_dynamic = mentioned.may_stay_undefined && symbol.space != MemorySpace::Shared;
+    const DeviceSymbolId earlier = after_dynamic ? mentioned.first_in_space : mentioned.definition;
+    if (!valid(mentioned.definition)) mentioned.definition = id;
+    if (!valid(earlier)) return;
     const DeviceSymbols& symbols = symbols_of(id);
-    out_.conflicts.push_back({std::string(symbols.name(symbol)), target_.arch, mentioned.definition, id});
+    out_.conflicts.push_back({std::string(symbols.name(symbol)), target_.arch, earlier, id});
   }
 
   void refer(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& symbol) {
-    if (symbol.binding != Binding::Global || !has_kind(symbol) || is_extern_shared(symbol)) return;
+    if (symbol.binding != Binding::Global || !has_kind(symbol) || mentioned.may_stay_undefined) return;
+    if (whole_lto_ && symbol.space == MemorySpace::Shared) return;
     if (provided_by_runtime(symbols_of(id).name(symbol))) return;
     mentioned.references.push_back(id);
   }
@@ -447,6 +532,7 @@ class NvlinkTarget {
   DeviceResolution& out_;
   std::map<std::string_view, Mentioned> names_;
   LiveFunctions functions_;
+  bool whole_lto_ = false;  ///< rule 7
 };
 
 // --- How clang links code for AMD's GPUs. Found by experiment with clang 14 and 19; tests/device/test_hip.py asks the
@@ -456,7 +542,8 @@ class NvlinkTarget {
 //     definitions of one name are an error, whatever they are, unless both are in COMDAT groups of one signature; weak
 //     ones yield. Neither sizes nor kinds are compared.
 //  2. A name that nothing defines is an error (--no-undefined) where code that stays refers to it. Weak references are
-//     none.
+//     none, and neither is `extern __shared__`: the compiler places shared memory itself, with or without a size. Where
+//     bitcode mentions a name so first, it stays so.
 //  3. Bitcode is compiled as one program, without what nothing uses: kernels stay, what else the host can see, and
 //     what these use. Lld looks for undefined names in what is left. With --hip-link -O0 lld 14 does so too, and lld 19
 //     crashes at any function that nothing uses.
@@ -530,10 +617,11 @@ class OffloadTarget {
     std::uint32_t number = kNone;
   };
   struct Mentioned {
-    DeviceSymbolId definition;  ///< the first strong one
-    Node kept;                  ///< the definition that is linked: that one, else the first of the weak ones
-    bool defined = false;       ///< by anything
-    Stay used = Stay::No;       ///< where nothing defines it: the best of the references
+    DeviceSymbolId definition;        ///< the first strong one
+    Node kept;                        ///< the definition that is linked: that one, else the first of the weak ones
+    bool defined = false;             ///< by anything
+    bool may_stay_undefined = false;  ///< rule 2: its first mention is shared memory
+    Stay used = Stay::No;             ///< where nothing defines it: the best of the references
     std::map<DeviceSymbolId, Stay> references;
   };
   struct Module {
@@ -557,7 +645,9 @@ class OffloadTarget {
     Module module{input, &symbols, device(input.object).images[input.image].kind == ImageKind::Bitcode, {}, {}, {}};
     for (std::uint32_t i = 0; i < symbols.symbols.size(); ++i) {
       const DeviceSymbol& symbol = symbols.symbols[i];
-      Mentioned& mentioned = names_[symbols.name(symbol)];
+      const auto [place, is_first] = names_.try_emplace(symbols.name(symbol));
+      Mentioned& mentioned = place->second;
+      if (is_first) mentioned.may_stay_undefined = symbol.space == MemorySpace::Shared;
       module.names.push_back(&mentioned);
       if (symbol.defined)
         define(mentioned, {input.object, input.image, i}, symbol, {static_cast<std::uint32_t>(modules_.size()), i});
@@ -614,7 +704,8 @@ class OffloadTarget {
       Mentioned& mentioned = *by.names[node.number];
       const DeviceSymbol& symbol = by.symbols->symbols[node.number];
       if (!mentioned.defined) {
-        if (symbol.binding != Binding::Global) return;
+        if (symbol.binding != Binding::Global || symbol.space == MemorySpace::Shared || mentioned.may_stay_undefined)
+          return;
         Stay& known = mentioned.references[{by.input.object, by.input.image, node.number}];
         known = std::max(known, stay);
         mentioned.used = std::max(mentioned.used, stay);
@@ -655,6 +746,41 @@ class OffloadTarget {
 
 // --- All of them
 
+/// Rule 6 of what nvlink reads.
+void find_too_new(const LinkJob& job, const std::vector<InputFacts>& inputs, DeviceTarget& target) {
+  if (!job.device || job.device->toolkit == 0) return;
+  for (const DeviceInput& input : target.inputs) {
+    const auto& decoded = object_of(inputs, input.object).device.decoded;
+    const auto found = decoded.find(input.image);
+    if (found != decoded.end() && found->second.relocatable && found->second.needs_toolkit > job.device->toolkit)
+      target.too_new.push_back(input);
+  }
+}
+
+/// Has a device link linked what is in the object?
+bool is_linked_output(const DeviceFacts& device) {
+  return std::ranges::any_of(device.modules, [](std::string_view m) { return m.starts_with(kLinkedModule); });
+}
+
+/// What the objects of the device links define: the variables that these share.
+void add_shared(const std::vector<InputFacts>& inputs, const DeviceTarget& target,
+                std::map<std::string_view, PrivateCopies>& copies) {
+  for (const DeviceInput& input : target.inputs) {
+    const auto& decoded = object_of(inputs, input.object).device.decoded;
+    const auto found = decoded.find(input.image);
+    if (found == decoded.end() || !found->second.relocatable) continue;
+    for (std::uint32_t i = 0; i < found->second.symbols.size(); ++i) {
+      const DeviceSymbol& symbol = found->second.symbols[i];
+      if (!symbol.defined || symbol.kind != DeviceSymbolKind::Variable || symbol.space == MemorySpace::Shared) continue;
+      const auto variable = copies.find(found->second.name(symbol));
+      if (variable == copies.end()) continue;
+      const DeviceSymbolId id{input.object, input.image, i};
+      const auto same = [&](const DeviceSymbolId& other) { return other.in == id.in; };
+      if (std::ranges::none_of(variable->second.shared, same)) variable->second.shared.push_back(id);
+    }
+  }
+}
+
 /// Without -rdc=true a variable of external linkage becomes a private one of each object, silently.
 void find_private_copies(const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs,
                          DeviceResolution& out) {
@@ -670,8 +796,12 @@ void find_private_copies(const std::vector<DeviceInput>& whole, const std::vecto
       variable.maybe_static |= variables[i].maybe_static;
     }
   }
+  for (const DeviceTarget& target : out.targets) add_shared(inputs, target, copies);
   for (auto& [name, variable] : copies) {
-    if (variable.copies.size() < 2) continue;
+    // The copy of a device link's output is the one that the objects in it share.
+    const auto from_link = [&](const DeviceSymbolId& id) { return is_linked_output(object_of(inputs, id.in).device); };
+    if (std::ranges::any_of(variable.copies, from_link)) variable.shared.clear();
+    if (variable.copies.size() < 2 && variable.shared.empty()) continue;
     variable.symbol = name;
     out.private_copies.push_back(std::move(variable));
   }
@@ -679,12 +809,32 @@ void find_private_copies(const std::vector<DeviceInput>& whole, const std::vecto
 
 }  // namespace
 
+std::set<std::string> device_not_judged(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                        const DeviceResolution& device) {
+  std::set<std::string> phrases;
+  if (!job.device) return phrases;
+  for (const DeviceTarget& target : device.targets) {
+    // nvlink registers all its modules, and writes no valid name for those that are linked.
+    const auto is_joined = [&](const DeviceInput& input) {
+      return is_linked_output(object_of(inputs, input.object).device);
+    };
+    if (job.device->registers && std::ranges::any_of(target.inputs, is_joined))
+      phrases.insert("objects that `ld -r` has joined with the output of a device link");
+    if (job.device->toolkit != 0) continue;
+    if (!target.undecided.empty()) phrases.insert("code for one GPU alone in a device link for " + target.arch.name());
+    if (job.device->linker == DeviceLinker::Nvlink && (!target.inputs.empty() || !target.undecided.empty()))
+      phrases.insert("device code that is newer than nvlink");
+  }
+  return phrases;
+}
+
 DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> targets,
                                 const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs) {
   DeviceResolution out;
-  for (const DeviceTarget& target : targets) {
+  for (DeviceTarget& target : targets) {
+    find_too_new(job, inputs, target);
     if (target.arch.processor.empty())
-      NvlinkTarget(target, inputs, out).run();
+      NvlinkTarget(target, *job.device, inputs, out).run();
     else
       OffloadTarget(target, *job.device, inputs, out).run();
   }

@@ -25,8 +25,9 @@ namespace elfaudit {
 // --- Device links: which there are, which image of each object takes part in each, and the rules of nvlink and of
 // clang's linkers (device_link.cpp).
 
-/// The image that nvlink takes of an object with this device code; kNone when it skips the object.
-std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
+/// The image that nvlink takes of an object with this device code; kNone when it skips the object. `toolkit`:
+/// DeviceLink::toolkit.
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target, int toolkit);
 
 /// One target for each architecture of the job, else for each that an object on the line (not in an archive: libraries
 /// bring many) has code for; without such objects, for each there is. Empty when the job makes no device link.
@@ -41,6 +42,10 @@ std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inp
 /// private copies of. `whole` are the images of whole_program_images().
 DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> targets,
                                 const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs);
+
+/// What of it depends on the version of nvlink, which is not known, or is beyond the rules: for Judgement::not_judged.
+std::set<std::string> device_not_judged(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                        const DeviceResolution& device);
 
 // --- From "nothing defines it" to "the linker would report it".
 

@@ -59,6 +59,14 @@ constexpr Rule kDeviceCodeDropped{.id = "device-code-dropped",
                                   .device = true,
                                   .names_file = true};
 
+constexpr Rule kDeviceCodeTooNew{
+    .id = "device-code-too-new",
+    .severity = Severity::Error,
+    .summary = "device code of a later CUDA toolkit than that of the link: nvlink refuses it",
+    .device = true,
+    .stops_link = true,
+    .names_file = true};
+
 std::string_view keyword(MemorySpace space) {
   switch (space) {
     case MemorySpace::Global:
@@ -229,7 +237,9 @@ std::vector<Finding> device_mismatches(const Evidence& evidence) {
 // an architecture of which something could not be read: it could be defined there.
 
 bool all_read(const Evidence& evidence, const DeviceTarget& target) {
-  if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_excluded) return false;
+  if (!target.unreadable.empty() || !target.undecided.empty() || !evidence.job.missing.empty() ||
+      evidence.job.device->part_excluded)
+    return false;
   return std::ranges::none_of(evidence.job.device->order,
                               [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
 }
@@ -243,6 +253,17 @@ std::string arch_option(const GpuArch& arch) {
 
 /// What defines the name itself is the better answer than what defines one like it.
 void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding& finding) {
+  if (!name.left_out.empty()) {
+    const DeviceLeftOut& left_out = name.left_out.front();
+    const std::string output = evidence.object(left_out.linked_in).origin.display();
+    finding.cause = {
+        "device-linked-before",
+        fmt::format("{} defines it, and nvlink leaves that out: {} is the output of a device link that has it",
+                    evidence.object(left_out.code.object).origin.display(), output),
+        output};
+    finding.fixes.push_back({fmt::format("leave {} out, and let this device link have all objects", output)});
+    return;
+  }
   if (!name.elsewhere.empty()) {
     const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
     finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
@@ -369,6 +390,32 @@ static std::vector<Finding> device_code_dropped(const Evidence& evidence) {
   return findings;
 }
 
+/// One for each file. nvlink stops at the first.
+static std::vector<Finding> device_code_too_new(const Evidence& evidence) {
+  std::map<std::uint32_t, std::set<ObjectId>> objects;
+  std::map<std::uint32_t, int> needed;
+  for (const DeviceTarget& target : evidence.resolution.device.targets)
+    for (const DeviceInput& input : target.too_new) {
+      objects[input.object.input].insert(input.object);
+      int& release = needed[input.object.input];
+      release = std::max(release, evidence.object(input.object).device.decoded.at(input.image).needs_toolkit);
+    }
+  std::vector<Finding> findings;
+  for (const auto& [input, of_input] : objects) {
+    const auto text = [](int release) { return fmt::format("{}.{}", release / 10, release % 10); };
+    const std::string theirs = text(needed[input]);
+    const std::string ours = text(evidence.job.device->toolkit);
+    findings.push_back(
+        make_finding(kDeviceCodeTooNew, {},
+                     fmt::format("{} has device code of CUDA {}, and the nvlink of {} refuses what is newer",
+                                 evidence.inputs[input].path, theirs, ours)));
+    for (const ObjectId id : of_input) findings.back().sites.push_back(make_file_site(evidence.object(id).origin));
+    findings.back().fixes = {
+        {fmt::format("link with CUDA {} or later, or use a build of it for CUDA {}", theirs, ours)}};
+  }
+  return findings;
+}
+
 static std::vector<Finding> device_links_missing(const Evidence& evidence) {
   std::set<ObjectId> objects;
   std::vector<std::string> missing;
@@ -472,6 +519,15 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
                                    fmt::format("each of {} objects has its own copy of the device variable {}",
                                                variable.copies.size(), demangle(variable.symbol)));
     std::vector<std::string> outputs;
+    if (!variable.shared.empty()) {
+      std::vector<std::string> apart;
+      for (const DeviceSymbolId id : variable.copies) apart.push_back(evidence.object(id.in).origin.display());
+      finding.message =
+          fmt::format("{} has its own copy of the device variable {}, which objects compiled with -rdc=true share",
+                      fmt::join(apart, ", "), demangle(variable.symbol));
+      for (const DeviceSymbolId id : variable.shared)
+        finding.sites.push_back(make_device_site(evidence, id, Role::Candidate));
+    }
     for (const DeviceSymbolId id : variable.copies) {
       finding.sites.push_back(private_copy(evidence, id));
       if (!is_device_link_output(evidence.object(id.in))) continue;
@@ -504,12 +560,13 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
 
 RuleFamily device_rules() {
   return {{&kDeviceDuplicateDefinition, &kDeviceUndefinedSymbol, &kDeviceDeclarationMismatch, &kDeviceLinkMissing,
-           &kDeviceCodeDropped, &kSplitState},
+           &kDeviceCodeDropped, &kDeviceCodeTooNew, &kSplitState},
           {{device_duplicates},
            {device_mismatches},
            {device_undefined_symbols},
            {device_links_missing},
            {device_code_dropped},
+           {device_code_too_new},
            {split_states}},
           settle_split_states};
 }

@@ -18,6 +18,16 @@
 #include "support/strings.hpp"
 
 namespace elfaudit {
+
+int release_number(std::string_view text) {
+  constexpr int kMost = 999;
+  int major = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, major);
+  if (error != std::errc() || major < 0 || major > kMost || end - at < 2 || *at != '.') return 0;
+  const bool one_digit = at[1] >= '0' && at[1] <= '9' && (end - at == 2 || at[2] < '0' || at[2] > '9');
+  return one_digit ? major * 10 + (at[1] - '0') : 0;
+}
 namespace {
 
 std::string suffix_of(const GpuArch& arch) { return arch.suffix == 0 ? std::string() : std::string(1, arch.suffix); }
@@ -427,7 +437,9 @@ GpuCode gpu_code_of(const ObjectFacts& object, const HoldsContent& holds_content
 
 bool is_amd(const GpuArch& arch) { return arch.processor.starts_with("gfx"); }
 
-bool is_device_runtime(const Origin& origin) { return base_name(origin.path) == "libcudadevrt.a"; }
+bool is_device_runtime(const Origin& origin) {
+  return base_name(origin.entry.empty() ? origin.path : origin.entry) == "libcudadevrt.a";
+}
 
 Covered what_runs_on(const GpuArch& wanted, const std::set<GpuArch>& images) {
   Covered best;

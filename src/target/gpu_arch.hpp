@@ -16,6 +16,9 @@
 
 namespace elfaudit {
 
+/// A release of CUDA or of PTX as one number: 135 for a text that begins with "13.5". 0 for other texts.
+int release_number(std::string_view text);
+
 // --- Names, as nvcc and nvlink take them and as clang writes them.
 
 /// "sm_90a", "compute_100f", "lto_90" or just "90a", and "gfx90a:xnack+". "lto_90" is code for one GPU, like "sm_90". Throws UsageError.

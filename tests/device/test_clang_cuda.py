@@ -38,6 +38,9 @@ KINDS = {
     "function": 'extern "C" __device__ int s() { return V; }',
     "inline function": 'extern "C" inline __device__ int s() { return V; } __device__ int useW() { return s(); }',
     "kernel": 'extern "C" __global__ void s(int* p) { *p = V; }',
+    "dynamic shared": "extern __shared__ int s[]; __global__ void useW(int* p) { s[*p] = V; *p = s[p[1]]; }",
+    "declared shared": "extern __shared__ int s[4]; __global__ void useW(int* p) { s[*p] = V; *p = s[p[1]]; }",
+    "shared": "__shared__ int s[4]; __global__ void useW(int* p) { s[*p] = V; *p = s[p[1]]; }",
 }
 
 

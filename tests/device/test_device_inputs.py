@@ -96,3 +96,84 @@ def test_damaged_device_code_is_not_passed_over(bench):
     result = bench.audit("check", "--format", "json", "--arch", "sm_80", "damaged.fatbin", "b.o")
     assert result.code == 2 and not result.json()["complete"], result
     assert "damaged.fatbin" in str(result.json()["findings"])
+
+
+# --- Code that the output of another device link on the line has: nvlink leaves it out where nvcc runs it.
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        ("user.o a.o", set()),
+        ("user.o a.o linked_a.o", {"undefined dv"}),
+        ("linked_a.o user.o a.o", {"undefined dv"}),
+        ("user.o a.o linked_ag.o", {"undefined dv"}),
+        ("user.o a.o linked_90.o", {"undefined dv"}),  # made for another architecture
+        ("user.o libboth.a", {"undefined dv"}),
+        ("user.o -L. -lboth", {"undefined dv"}),
+        ("user.o liba.a liblinked.a", {"undefined dv"}),
+        ("user.o liblinked.a liba.a", {"undefined dv"}),
+        ("user.o a.o g.o linked_g.o", set()),
+        ("a.o linked_a.o", set()),
+        ("a.o a.o linked_a.o", set()),
+        ("user.o a_then_f.o linked_a.o", {"undefined dv"}),  # the first module of a joined object counts
+        ("user.o a_then_f.o linked_f.o", set()),
+        ("user.o a_with_link.o", set()),
+        ("user.o a_with_link.o linked_a.o", {"undefined dv"}),
+    ],
+)
+def test_code_that_is_linked_already(bench, words, expected):
+    for name, objects in {"linked_ag": "a.o g.o", "linked_g": "g.o", "linked_f": "f.o"}.items():
+        if not (bench.path / f"{name}.o").exists():
+            bench.sh(f"nvcc -rdc=true {CUBIN} -dlink {objects} -o {name}.o")
+    if not (bench.path / "libboth.a").exists():
+        bench.sh("nvcc -rdc=true -gencode arch=compute_90,code=sm_90 -dlink a.o -o linked_90.o")
+        bench.sh("ld.bfd -r a.o linked_a.o -o a_with_link.o")
+        for archive, members in {"liba.a": ["a.o"], "liblinked.a": ["linked_a.o"], "libboth.a": ["a.o", "linked_a.o"]}.items():
+            bench.ar(archive, *members)
+    assert agree(bench, f"{words} --register-link-binaries=registered.c") == expected
+
+
+def test_it_is_said_who_has_linked_it(bench):
+    result = bench.audit("check", "--", "nvcc", "-arch=sm_80", "-dlink", "user.o", "a.o", "linked_a.o", "-o", "x.o")
+    assert result.code == 1 and "a.o defines it, and nvlink leaves that out: linked_a.o is the output of a device link" in result.out
+    assert "leave linked_a.o out" in result.out, result
+
+
+# --- The version of nvlink, which is read, not run: what it refuses and takes depends on it.
+
+
+def toolkit(lab, release):
+    return lab.write(f"cuda-{release}/bin/nvlink", f"\0Cuda compilation tools, release {release}, V{release}.1\0")
+
+
+@pytest.mark.parametrize(
+    "release, arch, images, rules",
+    [
+        ("13.0", "sm_90", "arch=compute_90a,code=sm_90a", {"device-duplicate-definition"}),
+        ("13.1", "sm_90", "arch=compute_90a,code=sm_90a", {"device-code-dropped"}),
+        ("13.5", "sm_90a", "arch=compute_90a,code=sm_90a", {"device-duplicate-definition"}),
+        ("13.5", "sm_100f", "arch=compute_100a,code=sm_100a", {"device-code-dropped"}),
+        ("13.5", "sm_103", "arch=compute_100f,code=sm_100f", {"device-duplicate-definition"}),
+        ("13.0", "sm_100", "arch=compute_90a,code=compute_90a", {"device-code-dropped"}),  # PTX for one GPU
+        ("13.0", "sm_120", "arch=compute_100f,code=compute_100f", {"device-code-dropped"}),  # and for one family
+        ("12.9", "sm_90", "arch=compute_90,code=sm_90", {"device-duplicate-definition", "device-code-too-new"}),
+        ("12.9", "sm_90", "arch=compute_90,code=compute_90", {"device-duplicate-definition", "device-code-too-new"}),
+        ("12.9", "sm_80", "arch=compute_90,code=sm_90", {"device-code-dropped"}),  # what is not taken is not refused
+    ],
+)
+def test_version_of_nvlink(bench, release, arch, images, rules):
+    name = images.replace("=", "").replace(",", "")
+    compile_all(bench, {name: (SOURCES["a"], f"-gencode {images}"), f"{name}-b": (SOURCES["b"], f"-gencode {images}")})
+    result = bench.audit("check", "--format", "json", "--", toolkit(bench, release), f"-arch={arch}", f"{name}.o", f"{name}-b.o", "-o", "x.cubin")
+    assert {f["rule"] for f in result.json()["findings"]} == rules and result.json()["not_judged"] == [], result
+
+
+def test_version_of_nvlink_is_not_known(bench):
+    compile_all(bench, {"c90a": (SOURCES["a"], "-gencode arch=compute_90a,code=sm_90a"), "c90a-b": (SOURCES["b"], "-gencode arch=compute_90a,code=sm_90a")})
+    for arch, others in {"sm_90": ["code for one GPU alone in a device link for sm_90"], "sm_90a": []}.items():
+        result = bench.audit("check", "--format", "json", "--", "/nowhere/nvlink", f"-arch={arch}", "c90a.o", "c90a-b.o", "-o", "x.cubin")
+        assert result.json()["not_judged"] == [*others, "device code that is newer than nvlink"], result
+        assert result.code == (0 if others else 1), result
+    result = bench.audit("check", "--format", "json", "--", "/nowhere/cuda-12.9/bin/nvlink", "-arch=sm_90a", "c90a.o", "-o", "x.cubin")
+    assert {f["rule"] for f in result.json()["findings"]} == {"device-code-too-new"}, result

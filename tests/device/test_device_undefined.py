@@ -7,6 +7,7 @@ import pytest
 
 from elfaudit_test import Lab, need
 from nvlink import agree, compile_all
+from random_device import source
 
 need("nvcc", "nvlink")
 
@@ -61,6 +62,10 @@ SOURCES = {
            __global__ void k(S* s) { new (s) S; }""",
         {"undefined und"},
     ),
+    "sized-shared": ("extern __shared__ int us[4]; __global__ void k(int* p) { us[*p] = 1; __syncthreads(); *p = us[p[1]]; }", {"undefined us"}),
+    "dead-sized-shared": ("extern __shared__ int us[4]; __device__ int f(int x) { us[x] = 1; __syncthreads(); return us[x + 1]; }", {"undefined us"}),
+    "unsized-shared": ("extern __shared__ int us[]; __global__ void k(int* p) { us[*p] = 1; __syncthreads(); *p = us[p[1]]; }", set()),
+    "defined-shared": ("__shared__ int us[8]; __global__ void k(int* p) { us[*p] = 1; __syncthreads(); *p = us[p[1]]; }", set()),
     "calls-f": ("__device__ int f(int); __global__ void k(int* p) { *p = f(1); }", {"undefined _Z1fi"}),
 }
 # The objects have a cubin and PTX of sm_80; for sm_90 nvlink compiles the PTX.
@@ -70,7 +75,7 @@ ARCHS = ("sm_80", "sm_90")
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("undefined"))
-    compile_all(lab, {name: UND + source for name, (source, _) in SOURCES.items()})
+    compile_all(lab, {name: UND + text for name, (text, _) in SOURCES.items()})
     return lab
 
 
@@ -84,6 +89,33 @@ def test_undefined(bench, name, arch):
 def test_live_because_of_another_object(bench, arch):
     for words in ("calls-f.o dead-function.o", "dead-function.o calls-f.o"):
         assert agree(bench, words, arch) == {"undefined und"}
+
+
+# u: extern __shared__ s of so many bytes, d: a definition, w: an inline one. The first mention sets the size, and of size 0
+# the first definition does; what is of size 0 first may stay undefined.
+MENTIONS = {"u0": "extern []", "u4": "extern shared", "u8": "extern larger", "f4": "in a function", "d4": "shared", "d8": "larger", "w4": "inline shared"}
+ORDERS = {
+    "u4 u0": {"undefined s"},
+    "u0 u4": set(),
+    "f4 u0": {"undefined s"},
+    "u0 u8 u4": set(),
+    "u0 u8 d4": set(),
+    "u0 d8 u4": {"size s"},
+    "u0 d8 d4": {"size s", "duplicate s"},
+    "u8 u0 d4": {"size s"},
+    "u8 u0 d8": set(),
+    "d8 u0 u4": {"size s"},
+    "u0 w4 u8": {"size s"},
+    "u0 u8 w4": set(),
+    "w4 u0 f4": set(),
+}
+
+
+def test_the_first_mention_of_shared_memory_decides(bench):
+    compile_all(bench, {name: source([("s", "shared", kind)], name) for name, kind in MENTIONS.items()})
+    for arch in ARCHS:
+        for order, expected in ORDERS.items():
+            assert agree(bench, " ".join(f"{name}.o" for name in order.split()), arch) == expected, order
 
 
 # --- who has it
@@ -120,8 +152,8 @@ def test_archive_in_the_library_folder(bench, member):
 
 @pytest.mark.parametrize("other", OTHER)
 def test_same_function_with_other_parameters(bench, other):
-    source, spelled = OTHER[other]
-    compile_all(bench, {"member": source})
+    text, spelled = OTHER[other]
+    compile_all(bench, {"member": text})
     bench.sh("mkdir -p d; rm -f d/*")
     bench.ar("d/libdev.a", "member.o")
     assert notes(bench, "calls-f.o -Ld -ldev") == {"_Z1fi": [f"d/libdev.a(member.o) defines {spelled}"]}

@@ -43,6 +43,10 @@ KINDS = {
     "inline function": 'extern "C" inline __device__ int s() { return V; } __global__ void useW(int* p) { *p = s(); }',
     "declared function": 'extern "C" __device__ int s(); __global__ void useW(int* p) { *p = s(); }',
     "kernel": 'extern "C" __global__ void s(int* p) { *p = V; }',
+    "dynamic shared": "extern __shared__ int s[]; __global__ void useW(int* p) { s[*p] = V; *p = s[p[1]]; }",
+    "declared shared": "struct Box { int a[V]; }; extern __shared__ Box s; __global__ void useW(int* p) { s.a[*p] = V; *p = s.a[p[1]]; }",
+    "shared in a function": "extern __shared__ int s[]; __device__ __attribute__((noinline)) int getW(int x) { s[x] = V; return s[x + 1]; } __global__ void useW(int* p) { *p = getW(*p); }",
+    "shared": "__shared__ int s[4]; __global__ void useW(int* p) { s[*p] = V; *p = s[p[1]]; }",
 }
 
 
@@ -133,6 +137,8 @@ REFERENCES = {
     "compared": "__global__ void k(int* p) { *p = &gone == nullptr; }",
     "virtual": "struct A { __device__ virtual int f() { return gone; } }; __global__ void k(A** p) { *p = new (p) A; }",
     "loop-and-table": "__constant__ int* t[] = {nullptr, &gone}; __global__ void k(int* p) { for (int i = 0; i < *p; ++i) atomicAdd(p, *t[i]); }",
+    "dynamic-shared": "extern __shared__ int box[]; __global__ void k(int* p) { box[*p] = 1; *p = box[p[1]]; }",
+    "declared-shared": "struct Box { int a[4]; }; extern __shared__ Box box; __global__ void k(int* p) { box.a[*p] = 1; *p = box.a[p[1]]; }",
     "constant-argument": "__device__ __attribute__((noinline)) int f(int x) { if (x) return gone; return 1; } __global__ void k(int* p) { *p = f(0); }",
 }
 EXTRA = """

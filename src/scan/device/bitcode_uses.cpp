@@ -25,6 +25,9 @@ enum BlockId : std::uint64_t {
   kStringsBlock = 23
 };
 
+/// LLVM's "User Guide for AMDGPU Backend", "Address Spaces": shared by a work-group, a block of CUDA.
+constexpr std::uint64_t kLocalMemory = 3;
+
 [[noreturn]] void unknown_form() { throw BadBitcode{"is of another form than LLVM 14 to 22 write"}; }
 
 std::uint64_t at(const Operands& operands, std::size_t i) {
@@ -42,6 +45,7 @@ struct Global {
   std::uint64_t name_at = 0, name_size = 0;
   std::uint64_t type = 0;
   std::uint64_t linkage = 0;
+  std::uint64_t address_space = 0;  ///< of a variable
   bool has_body = false;
   Ids operands{};  ///< values that its record names
 };
@@ -121,7 +125,8 @@ class UsesReader {
     for (const Global& global : globals_) {
       const ByteView strings(strings_);
       if (!strings.has(global.name_at, global.name_size)) unknown_form();
-      result_.globals.push_back({strings.text(global.name_at, global.name_size), is_local_linkage(global.linkage)});
+      result_.globals.push_back({strings.text(global.name_at, global.name_size), is_local_linkage(global.linkage),
+                                 global.address_space == kLocalMemory});
     }
     // llvm.used, llvm.compiler.used, llvm.global_ctors
     for (DeviceUse& use : result_.uses)
@@ -170,12 +175,15 @@ class UsesReader {
     if (code == kVersion && at(operands, 0) < 2) unknown_form();
     if (code == kOldAlias) unknown_form();
     if (code != kVariable && code != kFunction && code != kAlias && code != kIfunc) return;
-    Global global{at(operands, 0), at(operands, 1), at(operands, 2), at(operands, 5)};
+    Global global{
+        .name_at = at(operands, 0), .name_size = at(operands, 1), .type = at(operands, 2), .linkage = at(operands, 5)};
     const auto one_less = [&](std::size_t i) {
       if (i < operands.size() && operands[i] != 0)
         global.operands.push_back(static_cast<std::uint32_t>(operands[i] - 1));
     };
     if (code == kVariable) {
+      constexpr std::uint64_t kHasAddressSpace = 2;  // the type is the variable's own, not a pointer's
+      if ((at(operands, 3) & kHasAddressSpace) != 0) global.address_space = operands[3] >> 2;
       one_less(4);
     } else if (code == kFunction) {
       global.has_body = at(operands, 4) == 0;

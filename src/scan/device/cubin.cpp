@@ -265,6 +265,16 @@ std::string toolkit_of(const ElfSections& sections) {
   return is_abi8(sections) || version < 10 ? std::string() : fmt::format("{}.{}", version / 10, version % 10);
 }
 
+/// DeviceSymbols::needs_toolkit: since ABI 8 in .note.nv.cuinfo, behind a note's header and name, and two halves.
+int needed_toolkit(const ElfSections& sections) {
+  constexpr std::uint64_t kAt = 28;
+  const std::string_view note = section_named(sections, ".note.nv.cuinfo");
+  const std::uint32_t version = is_abi8(sections)
+                                    ? ByteView(std::as_bytes(std::span(note))).read<std::uint32_t>(kAt).value_or(0)
+                                    : sections.file_header().e_version;
+  return version < kLatestToolkit && version > EV_CURRENT ? static_cast<int>(version) : 0;
+}
+
 class CubinReader {
  public:
   explicit CubinReader(const ElfSections& sections) : sections_(sections) {}
@@ -272,6 +282,7 @@ class CubinReader {
   DeviceSymbols run() {
     facts_.relocatable = sections_.file_header().e_type == ET_REL;
     facts_.toolkit = toolkit_of(sections_);
+    facts_.needs_toolkit = needed_toolkit(sections_);
     find_tables();
     if (table_) {
       facts_.strings.assign(table_->strings.bytes());

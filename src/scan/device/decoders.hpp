@@ -43,6 +43,9 @@ DeviceSymbols read_cubin_symbols(const Origin& origin, std::span<const std::byte
 // --- NVIDIA fatbins: containers of images, back to back in a section or alone in a .fatbin file. Only the headers are
 // read. Format: docs/device-code.md "Containers".
 
+/// Above all values of DeviceSymbols::needs_toolkit.
+constexpr std::uint32_t kLatestToolkit = 100'000;
+
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 
 /// A run of containers. Precondition: it is inside the object.
@@ -101,6 +104,7 @@ DeviceSymbols read_ptx_symbols(const Origin& origin, std::span<const std::byte> 
 struct BitcodeGlobal {
   std::string_view name;
   bool local = false;
+  bool shared = false;  ///< a variable in shared memory
 };
 
 struct BitcodeUses {

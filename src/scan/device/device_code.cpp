@@ -162,6 +162,9 @@ class SectionReader {
       add_containers(index, header, DeviceContainer::LinkedFatbin, facts_.linked_containers);
     } else if (name == ".nvFatBinSegment") {
       facts_.registered = true;
+    } else if (name == "__nv_module_id") {
+      const std::span<const std::byte> text = content(index, header);
+      add_modules({reinterpret_cast<const char*>(text.data()), text.size()});
     } else if (name == ".llvm.offloading") {
       if (const auto region = region_of(index, header, DeviceContainer::OffloadBinary))
         read_offload_binaries(origin_, object_, *region, facts_);
@@ -177,6 +180,15 @@ class SectionReader {
   }
 
  private:
+  /// DeviceFacts::modules: strings that end with NUL, and NULs between those that `ld -r` has joined.
+  void add_modules(std::string_view text) {
+    while (!text.empty() && facts_.modules.size() < limits::kDeviceModules) {
+      const std::string_view module = text.substr(0, text.find('\0'));
+      if (!module.empty()) facts_.modules.emplace_back(module);
+      text.remove_prefix(std::min(module.size() + 1, text.size()));
+    }
+  }
+
   /// Nothing when it is empty. Names of sections may all share one long string, and errors repeat them.
   std::optional<FatbinRegion> region_of(std::size_t index, const GElf_Shdr& header, DeviceContainer found_in) const {
     if (content(index, header).empty()) return std::nullopt;

@@ -274,6 +274,7 @@ void add_uses(std::span<const std::byte> bitcode, DeviceSymbols& facts) {
   for (const BitcodeGlobal& global : read->globals) {
     const auto symbol = global.local ? symbols.end() : symbols.find(global.name);
     numbers.push_back(symbol == symbols.end() ? next++ : symbol->second);
+    if (global.shared && symbol != symbols.end()) facts.symbols[symbol->second].space = MemorySpace::Shared;
   }
   facts.uses = read->uses;
   for (DeviceUse& use : facts.uses) {

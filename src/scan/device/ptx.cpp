@@ -19,6 +19,7 @@
 
 #include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 
@@ -381,14 +382,28 @@ class PtxReader {
     while (token_.kind != PtxToken::Kind::End) statement();
     if (!has_version_) fail("is not PTX: it has no .version directive");
     if (module_.text_size() > std::numeric_limits<std::uint32_t>::max()) fail("holds names of more than 4 GiB in all");
-    return module_.symbols();
+    DeviceSymbols symbols = module_.symbols();
+    symbols.needs_toolkit = needs_toolkit_;
+    return symbols;
   }
 
  private:
+  /// The first toolkit whose ptxas reads that version (PTX ISA, "Release Notes"): DeviceSymbols::needs_toolkit.
+  static int toolkit_of_version(std::string_view version) {
+    const int number = release_number(version);
+    if (number < 80) return 0;
+    return number + 40 + (number > 85 && number < 90 ? 1 : 0);  // CUDA 12.6 has none of its own
+  }
+
   // --- statements
 
   void statement() {
-    if (token_.is(".version")) has_version_ = true;
+    if (token_.is(".version")) {
+      has_version_ = true;
+      advance();
+      needs_toolkit_ = toolkit_of_version(token_.text);
+      return;
+    }
     if (const auto linkage = linkage_of(token_)) {
       linkage_ = *linkage;
       advance();
@@ -685,6 +700,7 @@ class PtxReader {
   PtxToken token_;
   PtxLinkage linkage_ = PtxLinkage::Local;
   bool has_version_ = false;
+  int needs_toolkit_ = 0;
   PtxModule module_;
 };
 
