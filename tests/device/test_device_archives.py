@@ -3,6 +3,7 @@
 import pytest
 
 from elfaudit_test import Lab, need
+from elfaudit_wheels import wheel
 from nvlink import agree, compile_all
 
 need("nvcc", "nvlink")
@@ -151,3 +152,11 @@ def test_a_library_left_out_leaves_device_names_open(bench):
     assert "device-undefined-symbol" not in rules("user.o", "liba.a", "--never-read", "liba.a")
     assert "device-undefined-symbol" not in rules("--never-read", "liba.a", "--", "nvcc", "-arch=sm_80", "user.o", "liba.a", "-o", "out")
     assert "device-undefined-symbol" in rules("--never-read", "nothing.a", "--", "nvcc", "-arch=sm_80", "user.o", "fn.o", "-o", "out")
+
+
+def test_the_toolkits_own_archive_is_left_out_of_a_wheel(lab):
+    lab.sh('cp "$(dirname "$(readlink -f "$(command -v nvcc)")")/../lib64/libcudadevrt.a" .')
+    for entry, found in {"pkg/lib/libcudadevrt.a": False, "pkg/lib/libother.a": True}.items():
+        name = wheel(lab, "pkg-1.0-py3-none-linux_x86_64.whl", {entry: (lab.path / "libcudadevrt.a").read_bytes()})
+        rules = {f["rule"] for f in lab.audit("check", "--gpu-arch", "9.0;12.0", "--format", "json", name).json()["findings"]}
+        assert ("gpu-arch-unexpected" in rules) == found, (entry, rules)

@@ -89,6 +89,14 @@ def test_private_copies_are_a_finding(bench):
     assert result.code == 0
 
 
+def test_one_object_without_rdc_splits_what_the_others_share(bench):
+    """Not the copy in a device link's output, which is the one that they share."""
+    for words, expected in {"a.o whole_b.o": 1, "user.o a.o whole_b.o": 1, "a.o linked_a.o": 0, "user.o a.o linked_a.o": 0, "a.o linked_a.o whole_b.o": 1}.items():
+        found = [f for f in bench.audit("check", "--format", "json", *words.split()).json()["findings"] if f["rule"] == "split-state"]
+        assert len(found) == expected, words
+    assert "whole_b.o has its own copy of the device variable dv, which objects compiled with -rdc=true share" in bench.audit("check", "a.o", "whole_b.o").out
+
+
 def test_damaged_device_code_is_not_passed_over(bench):
     data = bytearray((bench.path / "a.fatbin").read_bytes())
     data[16 + 64 + 8 :] = bytes(len(data) - 16 - 64 - 8)  # container and entry are whole, the image is not
