@@ -107,6 +107,23 @@ def test_header_is_gone(lab):
     assert finding["message"] == "main.o was built from state.h, which no longer exists"
 
 
+def test_folder_of_the_compiler_is_not_known(lab):
+    """A depfile whose object and source are absolute does not say what its relative names are relative to."""
+    lab.write("src/include/f.h", "int f();\n")
+    for folder in ("src", "out"):  # a copy, as builds install headers
+        lab.write(f"{folder}/include/g.h", "int g();\n")
+    lab.write("out/gen/g.cpp", '#include "f.h"\n#include "g.h"\nint g() { return 1; }\n')
+    lab.write("src/dev/x", "")
+    lab.write("out/obj/x", "")
+    lab.sh("cd src/dev && g++ -MD -I../include -c $PWD/../../out/gen/g.cpp -o $PWD/../../out/obj/g.o")
+    assert stale(lab, "out/obj/g.o") == []
+    age(lab, "out/obj/g.o", 60)
+    for file in ("src/include/f.h", "src/include/g.h", "out/gen/g.cpp"):
+        age(lab, file, 120)
+    lab.sh("touch out/include/g.h")
+    assert stale(lab, "out/obj/g.o") == []
+
+
 def test_sources_are_elsewhere(lab):
     build(lab)
     (lab.path / "state.h").unlink()

@@ -68,12 +68,19 @@ namespace fs = std::filesystem;
 
 constexpr int kMostFoldersUp = 16;
 
+bool is_relative(const std::string& path) { return !path.starts_with('/'); }
+
 /// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
+/// Where both are absolute they fit every folder: then all files with a relative name must be there.
 int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
-  if (!is_regular_file((folder / depfile.source()).string())) return 0;
-  const bool is_target = std::any_of(depfile.targets.begin(), depfile.targets.end(), [&](const std::string& target) {
-    return (folder / target).lexically_normal() == object;
-  });
+  const auto is_there = [&](const std::string& file) { return is_regular_file((folder / file).string()); };
+  if (!is_there(depfile.source())) return 0;
+  const auto target = std::ranges::find_if(
+      depfile.targets, [&](const std::string& name) { return (folder / name).lexically_normal() == object; });
+  const bool is_target = target != depfile.targets.end();
+  const bool decides = is_relative(depfile.source()) || (is_target && is_relative(*target));
+  const auto fits = [&](const std::string& file) { return !is_relative(file) || is_there(file); };
+  if (!decides && !std::ranges::all_of(depfile.prerequisites, fits)) return 0;
   return is_target ? 2 : 1;
 }
 
