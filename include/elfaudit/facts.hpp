@@ -72,7 +72,7 @@ struct LtoCode {
   LtoCompiler compiler = LtoCompiler::None;
   std::string
       version{};  ///< GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"; empty where it is not linked
-  bool fat = false;  ///< ordinary code is beside it
+  bool fat = false;                 ///< ordinary code is beside it
 };
 
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
@@ -136,6 +136,7 @@ struct ObjectFacts {
   bool of_archive = false;       ///< a thin archive names it as a member of an archive
   bool unopened = false;        ///< a member that the link does not take: only the archive's index says what it defines
   RelocationKinds relocations;  ///< of the objects of a link command
+  std::uint64_t loaded_bytes = 0;  ///< of the sections of a relocatable object that are loaded and in no group
   std::optional<std::vector<ReachEnd>> reach_ends;  ///< of these too, by symbol; nothing: the object has to be asked
 
   std::string strings;                        ///< the bytes behind every Text

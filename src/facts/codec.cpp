@@ -136,6 +136,7 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
                object.has_open_locals});
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
+  out.number(object.loaded_bytes);
   put_device_facts(out, object.device);
   out.text(object.soname);
   put_texts(out, object.needed);
@@ -198,6 +199,7 @@ ObjectFacts get_object(WireReader& in) {
     *flag = in.flag();
   object.lto.compiler = get_enum(in, LtoCompiler::Llvm);
   object.lto.version = in.text();
+  object.loaded_bytes = in.number();
   object.device = get_device_facts(in);
   object.soname = in.text();
   object.needed = get_texts(in);

@@ -760,11 +760,11 @@ class LineReader {
   }
 
   void note_warnings_not_judged() {
-    std::string what = "those about the output file";
+    std::string what = "the output file";
     if (linker_.warns_of_shapeless) what = "code that reads what a library gives no type";
-    if (linker_.warns_of_default_versions) what += "; default versions that differ";
-    if (job_.replaces_default_script && linker_.warns_of_segments) what += "; memory that a script lays out";
-    note("--fatal-warnings: all warnings are judged except " + what);
+    if (linker_.warns_of_default_versions) what += ", default versions that differ";
+    if (job_.replaces_default_script && linker_.warns_of_segments) what += ", memory that a script lays out";
+    note("--fatal-warnings: warnings about these are not judged: " + what);
   }
 
   void finish_policy() {

@@ -148,8 +148,10 @@ class RelocationTargets {
     if (exports_.made_local(name) || exports_.excluded(origin)) return true;
     const bool listed = policy.list_binds && exports_.in_dynamic_list(name);
     if (listed && traits_of(job_).dynamic_list_frees) return false;
-    const bool untyped = symbol.type == SymbolType::NoType && !symbol.common() && traits_of(job_).untyped_are_functions;
-    const bool function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction || untyped;
+    const bool like_function =
+        symbol.type == SymbolType::IndirectFunction || (symbol.type == SymbolType::NoType && !symbol.common());
+    const bool function =
+        symbol.type == SymbolType::Function || (like_function && traits_of(job_).untyped_are_functions);
     bool symbolic = false;
     switch (policy.symbolic) {
       case SymbolicBinding::None:
@@ -274,7 +276,9 @@ class RelocationCheck {
   void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
            const NeededFinder& find_needed) {
     collect_objects();
-    if (!relocations_are_judged(link_)) return;
+    const HowJudged judged = how_judged(link_);
+    note_what_is_not_judged(judged);
+    if (judged == HowJudged::None) return;
     out_.relocations_judged = true;
     if (job_.warnings.fatal && warns_of_text()) link_.policy.text = true;
     if (!link_.pic() && !leave_what_may_be_refused()) return;
@@ -298,18 +302,35 @@ class RelocationCheck {
   void collect_objects() {
     for (const ObjectId id : linked_relocatables(inputs_, out_)) {
       const ObjectFacts& facts = object_of(inputs_, id);
-      if (!facts.is_64) continue;
       if (objects_.empty()) {
         machine_ = &machine_of(facts);
         link_.rules = machine_->relocations;
       }
-      if (facts.machine == machine_->machine.number) objects_.push_back({id, &facts, {}});
+      const bool same = facts.machine == machine_->machine.number && facts.is_64 == machine_->machine.is_64;
+      if (same && !facts.origin.bytecode) objects_.push_back({id, &facts, {}});
     }
+  }
+
+  /// Whether a place can be reached is known when all have an address. Below two gigabytes every address and distance
+  /// of 32 bits reaches, and an instruction with fewer is the compiler's, within one section, or gets a stub.
+  void note_what_is_not_judged(HowJudged judged) {
+    constexpr std::uint64_t kReach = std::uint64_t{1} << 31;
+    std::set<std::string>& not_judged = out_.judgement.not_judged;
+    if (!objects_.empty() && judged != HowJudged::All)
+      not_judged.insert("relocations of " + std::string(machine_name(*machine_)));
+    std::uint64_t size = 0;
+    for (const Object& object : objects_) {
+      size += std::min(object.facts->loaded_bytes, kReach);
+      for (std::uint32_t s = 0; s < object.facts->symbols.size(); ++s)
+        if (const Symbol& symbol = object.facts->symbols[s]; symbol.common())
+          if (out_.resolution_of({object.id, s}) == SymbolResolution::Kept) size += std::min(symbol.size, kReach);
+    }
+    if (size >= kReach) not_judged.insert("whether relocations of 32 bits reach");
   }
 
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
   bool leave_what_may_be_refused() {
-    if (lacks_small(link_) || !classes_are_known(link_.rules)) return true;
+    if (lacks_relocations(link_) || !classes_are_known(link_.rules)) return true;
     if (link_.leaves_undefined) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
@@ -342,8 +363,8 @@ class RelocationCheck {
     RelocationQuestion question;
     question.null_symbol = link_.pic();
     const bool absolute = any_absolute_symbol(job_, inputs_, out_);
-    question.instructions =
-        absolute && link_.pic() && link_.linker->rewrites_loads && link_.rules == RelocationRules::X86_64;
+    const bool loads_are_asked = absolute && link_.linker->rewrites_loads && link_.rules == RelocationRules::X86_64;
+    question.instructions = link_.pic() && (loads_are_asked || link_.rules == RelocationRules::I386);
     for (const RelocationType& type : relocation_types(link_.rules)) {
       question.types.resize(type.number + 1);
       question.types.back() = asked_places(link_, type.what, absolute, refuses_text());
@@ -413,6 +434,11 @@ class RelocationCheck {
     return target;
   }
 
+  static RelocationClass class_of(const AskedRelocation& relocation, const RelocationType& type) {
+    if (relocation.got == GotUse::Rewritten) return GotRewritten;
+    return relocation.got == GotUse::WithoutBase ? GotAddress : type.what;
+  }
+
   void judge(const Object& object) {
     std::optional<std::vector<std::uint32_t>> dropped;
     for (const AskedRelocation& relocation : object.read.relocations) {
@@ -422,8 +448,8 @@ class RelocationCheck {
       const PatchedSection& section = object.read.sections[relocation.section];
       if (type == nullptr || (section.excluded && !traits_of(job_).asks_excluded)) continue;
       const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
-      const JudgedRelocation judged = judge_relocation(link_, relocation.rewritten ? GotRewritten : type->what, target,
-                                                       {section.name, section.writable, section.code});
+      const JudgedRelocation judged =
+          judge_relocation(link_, class_of(relocation, *type), target, {section.name, section.writable, section.code});
       if (!judged.refused) continue;
       if (!dropped) dropped = dropped_sections(*object.facts, object.id, out_);
       if (is_gone(*dropped, relocation, section)) continue;

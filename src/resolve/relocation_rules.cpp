@@ -121,7 +121,52 @@ constexpr RelocationType kAarch64[] = {
     ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12, LocalExec),
     ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12_NC, LocalExec),
 };
-constexpr RelocationType kRiscv64[] = {ELFAUDIT_ROW(R_RISCV_ALIGN, Padding)};
+constexpr RelocationType kI386[] = {
+    ELFAUDIT_ROW(R_386_32, Word),
+    ELFAUDIT_ROW(R_386_PC32, DistanceWord),
+    ELFAUDIT_ROW(R_386_GOT32, GotInstruction),
+    ELFAUDIT_ROW(R_386_PLT32, Call),
+    ELFAUDIT_ROW(R_386_GOTOFF, FromGot),
+    ELFAUDIT_ROW(R_386_TLS_IE, TlsSlotAddress),
+    ELFAUDIT_ROW(R_386_TLS_LE, LocalExec),
+    ELFAUDIT_ROW(R_386_16, Small),
+    ELFAUDIT_ROW(R_386_PC16, DistanceByte),
+    ELFAUDIT_ROW(R_386_8, Small),
+    ELFAUDIT_ROW(R_386_PC8, DistanceByte),
+    ELFAUDIT_ROW(R_386_TLS_LDO_32, TlsOffset),
+    ELFAUDIT_ROW(R_386_TLS_IE_32, TlsSlotSub),
+    ELFAUDIT_ROW(R_386_TLS_LE_32, LocalExecSub),
+    ELFAUDIT_ROW(R_386_SIZE32, Size),
+    ELFAUDIT_ROW(R_386_GOT32X, GotInstruction),
+};
+
+constexpr RelocationType kRiscv64[] = {
+    ELFAUDIT_ROW(R_RISCV_32, Small),
+    ELFAUDIT_ROW(R_RISCV_64, Word),
+    ELFAUDIT_ROW(R_RISCV_TLS_DTPREL64, TlsOffsetWord),
+    ELFAUDIT_ROW(R_RISCV_BRANCH, NearBranch),
+    ELFAUDIT_ROW(R_RISCV_JAL, NearBranch),
+    ELFAUDIT_ROW(R_RISCV_CALL, Call),
+    ELFAUDIT_ROW(R_RISCV_CALL_PLT, Call),
+    ELFAUDIT_ROW(R_RISCV_PCREL_HI20, Distance),
+    ELFAUDIT_ROW(R_RISCV_HI20, High20),
+    ELFAUDIT_ROW(R_RISCV_LO12_I, Low12),
+    ELFAUDIT_ROW(R_RISCV_LO12_S, Low12),
+    ELFAUDIT_ROW(R_RISCV_TPREL_HI20, LocalExec),
+    ELFAUDIT_ROW(R_RISCV_TPREL_LO12_I, LocalExec),
+    ELFAUDIT_ROW(R_RISCV_TPREL_LO12_S, LocalExec),
+    ELFAUDIT_ROW(R_RISCV_ADD8, Difference),
+    ELFAUDIT_ROW(R_RISCV_ADD16, Difference),
+    ELFAUDIT_ROW(R_RISCV_ADD32, Difference),
+    ELFAUDIT_ROW(R_RISCV_ADD64, Difference),
+    ELFAUDIT_ROW(R_RISCV_SUB8, Difference),
+    ELFAUDIT_ROW(R_RISCV_SUB16, Difference),
+    ELFAUDIT_ROW(R_RISCV_SUB32, Difference),
+    ELFAUDIT_ROW(R_RISCV_SUB64, Difference),
+    ELFAUDIT_ROW(R_RISCV_ALIGN, Padding),
+    ELFAUDIT_ROW(R_RISCV_RVC_BRANCH, NearBranch),
+    ELFAUDIT_ROW(R_RISCV_RVC_JUMP, NearBranch),
+};
 #undef ELFAUDIT_ROW
 
 // Power ELF ABI 1.5, 3.5.3: those that gcc 12 emits (-mcmodel=large, -fno-plt, -mlongcall, -mcpu=power10) and lld 19 or
@@ -149,14 +194,17 @@ constexpr bool ascending(std::span<const RelocationType> types) {
   return std::ranges::is_sorted(types,
                                 [](const RelocationType& a, const RelocationType& b) { return a.number < b.number; });
 }
-static_assert(ascending(kX86) && ascending(kAarch64) && ascending(kPpc64le));
+static_assert(ascending(kX86) && ascending(kI386) && ascending(kAarch64) && ascending(kRiscv64) && ascending(kPpc64le));
 
 }  // namespace
 
 std::span<const RelocationType> relocation_types(RelocationRules rules) {
   switch (rules) {
     case RelocationRules::X86_64:
+    case RelocationRules::X32:
       return kX86;
+    case RelocationRules::I386:
+      return kI386;
     case RelocationRules::Aarch64:
       return kAarch64;
     case RelocationRules::Riscv64:
@@ -192,7 +240,8 @@ constexpr JudgedRelocation kIndirectFunction = refused(RelocationProblem::Indire
 constexpr JudgedRelocation kUnsupported = refused(RelocationProblem::Unsupported);
 
 bool is_distance(RelocationClass what) {
-  return what == Distance || what == DistanceByte || what == DistancePart || what == DistanceWord || what == Page;
+  return what == Distance || what == DistanceByte || what == DistancePart || what == DistanceWord || what == Page ||
+         what == NearBranch;
 }
 
 bool is_small(RelocationClass what) { return what == Small || what == SmallSigned; }
@@ -219,6 +268,7 @@ struct Case {
   bool own() const { return to.place == Place::Own; }
   bool own_absolute() const { return own() && to.absolute && !to.null_symbol; }
   bool own_indirect() const { return own() && to.type == SymbolType::IndirectFunction; }
+  bool bound_by_option() const { return to.bound && !to.made_local; }
   bool protected_library() const { return library() && to.visibility == Visibility::Protected; }
   bool without_shape() const { return library() && (to.type == SymbolType::NoType || !to.has_size); }
 
@@ -271,7 +321,7 @@ JudgedRelocation bfd_distance(const Case& c) {
   const bool wide = c.what == DistanceWord;
   const bool usual = c.what == Distance || wide;
   if (c.own_indirect() && (c.what == DistanceByte || !c.read_only())) {
-    const bool left_to_loader = c.shared() && (usual || (replaceable && c.read_only()));
+    const bool left_to_loader = c.shared() && !c.bound_by_option() && (usual || (replaceable && c.read_only()));
     if (!left_to_loader) return kIndirectFunction;
   }
   if (c.own_indirect() && c.what == Distance && c.shared() && replaceable && c.read_only()) return c.text_relocation();
@@ -317,11 +367,12 @@ JudgedRelocation bfd_rare(const Case& c) {
 /// which is then refused, a comparison is not: glibc's static setlocale compares.
 bool bfd_disallows_absolute(const Case& c) {
   const bool slot = c.what == Got || c.what == GotInstruction || c.what == GotLoad;
-  if (c.to.made_local && c.what != GotRewritten) return false;  // it reads the version script later
+  const bool bound_late = c.to.made_local && c.to.visibility == Visibility::Default;  // by the version script
+  if (bound_late && c.what != GotRewritten) return false;
   return c.pic() && c.own_absolute() && !c.replaceable(true) && c.what != Word && !slot;
 }
 
-bool is_local_exec(RelocationClass what) { return what == LocalExec || what == LocalExecWord; }
+bool is_local_exec(RelocationClass what) { return what == LocalExec || what == LocalExecWord || what == LocalExecSub; }
 
 JudgedRelocation bfd_tls(const Case& c) {
   if (is_local_exec(c.what)) return c.shared() || c.library() ? kLocalExec : kAccepted;
@@ -340,6 +391,93 @@ JudgedRelocation judge_bfd(const Case& c) {
   if (bfd_disallows_absolute(c)) return kAbsolute;
   if (c.what == Word) return bfd_word(c);
   return is_distance(c.what) ? bfd_distance(c) : bfd_rare(c);
+}
+
+// GNU ld for i386. The loader can write any address or distance of 32 bits, so that a text relocation is the worst.
+
+JudgedRelocation bfd_i386_distance(const Case& c) {
+  if (c.own_indirect()) {
+    if (c.section.code ? c.pic() : !c.read_only() && (!c.shared() || c.bound_by_option())) return kIndirectFunction;
+  } else if (c.protected_library() && !c.shared() && (c.read_only() || c.to.is_function())) {
+    const bool canonical = c.to.is_function() && c.section.code && !c.pic();
+    return canonical ? kAccepted : kProtected;
+  }
+  if (!c.read_only()) return kAccepted;
+  if (c.shared()) return c.replaceable(true) ? c.text_relocation() : kAccepted;
+  if (c.pie() && c.undefined_weak() && c.to.visibility == Visibility::Default) return c.text_relocation();
+  if (!c.library()) return kAccepted;
+  const bool variable = !c.to.is_function() && !c.without_shape();
+  if (c.pie()) return variable && c.link.policy.copies ? kNotPic : c.text_relocation();
+  return variable && !c.link.policy.copies ? c.text_relocation() : kAccepted;
+}
+
+JudgedRelocation judge_bfd_i386(const Case& c) {
+  switch (c.what) {
+    case Small:
+      return c.own_indirect() ? kIndirectFunction : c.library() ? kNotPic : kAccepted;
+    case LocalExec:
+    case LocalExecSub:
+      if (c.library() && !c.shared()) return kLocalExec;
+      [[fallthrough]];
+    case TlsSlotAddress:
+      return c.shared() && c.read_only() ? c.text_relocation() : kAccepted;
+    case TlsOffset:
+      return c.library() ? kLocalExec : kAccepted;
+    case GotAddress:
+      return c.pic() ? kNotPic : kAccepted;
+    default:
+      break;
+  }
+  if (c.undefined() && !c.shared()) return kAccepted;
+  if (bfd_disallows_absolute(c)) return kAbsolute;
+  switch (c.what) {
+    case Word:
+      return bfd_word(c);
+    case DistanceWord:
+      return bfd_i386_distance(c);
+    case DistanceByte:
+      return c.own_indirect() ? kIndirectFunction : c.library() ? kNotPic : kAccepted;
+    case FromGot:
+      if (c.own_indirect()) return c.pic() ? kIndirectFunction : kAccepted;
+      if (c.shared()) return c.library() || c.to.place == Place::Nowhere ? kNotPic : kAccepted;
+      if (!c.library() || c.to.absolute) return kAccepted;
+      return c.protected_library() || c.to.is_function() || !c.link.policy.copies ? kNotPic : kAccepted;
+    case Size:
+      return bfd_rare(c);
+    default:
+      return kAccepted;
+  }
+}
+
+// GNU ld for riscv64. It has copies and stand-ins in programs at a fixed place alone, and does not ask what may replace
+// a variable of a shared object.
+
+JudgedRelocation judge_bfd_riscv64(const Case& c) {
+  if (c.what == High20 && c.pic()) return kNotPic;
+  if (c.what == TlsOffsetWord) return c.library() ? kLocalExec : kAccepted;
+  if (c.what == LocalExec) {
+    if (c.shared() || (c.pie() && c.library())) return kLocalExec;
+    return c.pie() ? c.text_relocation() : kAccepted;
+  }
+  if (c.undefined() && !c.shared()) return kAccepted;
+  const bool in_code = c.what == High20 || c.what == Distance || c.what == NearBranch;
+  if (in_code && !c.pic() && c.library() && !c.to.is_function() && !c.link.policy.copies) return kNoCopy;
+  switch (c.what) {
+    case Word:
+    case Small:
+      if (c.undefined_weak() && !c.replaceable(c.shared())) return kAccepted;
+      return c.pic() && c.read_only() ? c.text_relocation() : kAccepted;
+    case Difference:
+      return c.own_indirect() ? kIndirectFunction : c.library() ? kNotPic : kAccepted;
+    case Distance:
+      return c.pic() && c.library() ? kNotPic : kAccepted;
+    case NearBranch:
+      if (c.own_indirect()) return kIndirectFunction;
+      if (!c.pic()) return kAccepted;
+      return c.replaceable(c.shared() || c.link.policy.dynamic_linker) ? kNotPic : kAccepted;
+    default:
+      return kAccepted;
+  }
 }
 
 // GNU ld for aarch64.
@@ -421,6 +559,29 @@ JudgedRelocation judge_bfd_aarch64(const Case& c) {
   }
 }
 
+// gold, i386: as GNU ld it leaves all of 32 bits to the loader.
+
+JudgedRelocation judge_gold_i386(const Case& c) {
+  if (c.what == Size) return kUnsupported;
+  if (c.what == GotAddress) return c.pic() ? kNotPic : kAccepted;
+  if (is_local_exec(c.what) || c.what == TlsSlotAddress) {
+    if (c.library() && !c.shared() && c.what != TlsSlotAddress) return kLocalExec;
+    return c.shared() && c.read_only() ? c.text_relocation() : kAccepted;
+  }
+  if (c.what == FromGot)
+    return c.library() || c.to.place == Place::Nowhere || c.replaceable(false) ? kNotPic : kAccepted;
+  if (c.undefined() && !c.shared()) return kAccepted;
+  if (c.to.absolute || (c.undefined_weak() && !c.shared())) return kAccepted;
+  const bool distance = is_distance(c.what);
+  if (!distance && c.what != Word && !is_small(c.what)) return kAccepted;
+  if (!c.read_only()) return kAccepted;
+  if (c.pic() && !distance) return c.text_relocation();
+  if (c.shared()) return c.replaceable(true) ? c.text_relocation() : kAccepted;
+  if (!c.library() || c.to.is_function()) return kAccepted;
+  if (c.without_shape() || !c.link.policy.copies) return c.text_relocation();
+  return c.protected_library() ? kProtected : kAccepted;
+}
+
 // gold, x86-64: Scan::local and Scan::global of its x86_64.cc.
 
 JudgedRelocation judge_gold(const Case& c) {
@@ -450,8 +611,8 @@ JudgedRelocation judge_gold(const Case& c) {
 
 /// The address written is the unrelocated one, without a word.
 bool writes_unrelocated(const Case& c) {
-  return c.pie() && c.own() && c.to.defined_as == Visibility::Default &&
-         (c.to.type == SymbolType::Object || c.to.type == SymbolType::Function);
+  const bool function = c.to.type == SymbolType::Function && c.link.rules != RelocationRules::I386;
+  return c.pie() && c.own() && c.to.defined_as == Visibility::Default && (c.to.type == SymbolType::Object || function);
 }
 
 /// What the library itself uses is then not what the program uses.
@@ -460,13 +621,16 @@ bool lld_gives_up_equality(const Case& c) {
   return c.to.type == SymbolType::Object && c.link.policy.unequal_data;
 }
 
+bool lld_may_write(const Case& c) { return c.section.writable || c.link.policy.text == false; }
+
 JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
-  const bool writes = c.section.writable || c.link.policy.text == false;
+  const bool i386 = c.link.rules == RelocationRules::I386;
+  const bool writes = lld_may_write(c);
   const bool left_to_loader = c.link.rules == RelocationRules::X86_64 && (c.what == DistanceWord || c.what == Size);
-  if (writes && (c.what == Word || (replaceable && left_to_loader))) return kAccepted;
+  if (writes && (c.what == Word || i386 || (replaceable && left_to_loader))) return kAccepted;
   if (!c.shared() && c.library()) {
     if (c.protected_library() && !lld_gives_up_equality(c)) return kProtected;
-    if (c.to.is_function()) return kAccepted;
+    if (c.to.is_function()) return i386 && c.pie() ? kNotPic : kAccepted;  // its stand-in needs a register
     if (c.to.type != SymbolType::Object) return kNotPic;
     return c.to.has_size && c.link.policy.copies ? kAccepted : kNoCopy;
   }
@@ -481,13 +645,20 @@ JudgedRelocation judge_lld(const Case& c) {
   if (c.what == LocalExecWord && c.link.linker->lacks_wide_local_exec) return kUnsupported;
   if (c.what == NewToLld || c.what == NewToBoth) return kUnsupported;
   if (c.what == NewToMold) return kAccepted;
-  if (c.what == Padding) return kUnsupported;  // of lld before 15, which deletes nothing
+  if (c.what == Padding) return c.link.linker->lacks_padding ? kUnsupported : kAccepted;
+  if (c.what == TlsSlotSub || (c.what == Size && c.link.rules == RelocationRules::I386)) return kUnsupported;
+  if (c.what == TlsOffsetWord && c.link.rules == RelocationRules::Riscv64) return kUnsupported;
+  if (c.what == Difference || c.what == TlsSlotAddress) return kAccepted;
   if (is_local_exec(c.what) && c.shared()) return kLocalExec;
   const bool left_to_loader = c.shared() || (c.link.leaves_undefined && c.replaceable(false));
   if ((c.undefined() && !left_to_loader) || is_got(c.what)) return kAccepted;
   if (c.what == TlsOffset || c.what == TlsOffsetWord || c.what == TlsModule) return kAccepted;
   const bool replaceable = c.replaceable(c.shared() || (c.pie() && c.link.policy.dynamic_linker));
-  if (is_local_exec(c.what)) return replaceable ? kLocalExec : kAccepted;
+  if (c.what == GotAddress && c.pic()) return lld_dynamic(c, replaceable);
+  if (is_local_exec(c.what)) {
+    const bool left_to_loader = c.link.rules == RelocationRules::I386 && lld_may_write(c);
+    return replaceable && !left_to_loader ? kLocalExec : kAccepted;
+  }
   if ((c.what == Call || c.what == ShortBranch || c.what == PltFromGot) && replaceable) return kAccepted;
   const bool relative =
       is_distance(c.what) || c.what == Call || c.what == ShortBranch || c.what == FromGot || c.what == PltFromGot;
@@ -522,13 +693,16 @@ JudgedRelocation mold_copy(const Case& c) {
 
 JudgedRelocation judge_mold(const Case& c) {
   if (c.link.rules == RelocationRules::Ppc64le) return c.what == NewToLld ? kAccepted : kUnsupported;
+  if (c.what == LocalExecSub || c.what == TlsSlotSub) return kUnsupported;
+  if (c.what == TlsOffsetWord && c.link.rules == RelocationRules::Riscv64) return kUnsupported;
   if (is_local_exec(c.what)) return c.shared() ? kLocalExec : kAccepted;
   const bool stays_zero = c.undefined() && (!c.shared() || c.link.undefined_is_zero);
   if (stays_zero || c.section.name == ".eh_frame") return kAccepted;
   if (c.link.rules == RelocationRules::Aarch64 && c.what != Word && c.what != Page)
     return c.what == Small ? kUnsupported : kAccepted;  // written as it is, or not known at all
+  if (c.link.rules == RelocationRules::Riscv64 && is_distance(c.what)) return kAccepted;  // written as it is
   const MoldSymbol symbol = mold_symbol(c);
-  if (is_small(c.what) || c.what == SmallPart || c.what == LowPart) {
+  if (is_small(c.what) || c.what == SmallPart || c.what == LowPart || c.what == High20) {
     if (c.pic()) return symbol == MoldSymbol::Absolute ? kAccepted : kNotPic;
     return symbol == MoldSymbol::ImportedData ? mold_copy(c) : kAccepted;
   }
@@ -548,7 +722,7 @@ JudgedRelocation judge_mold(const Case& c) {
 /// Rule 8.
 bool asks_for_address(RelocationClass what) {
   return is_distance(what) || is_small(what) || what == SmallPart || what == LowPart || what == Word || what == Page ||
-         what == InPage || what == InPageLoad;
+         what == InPage || what == InPageLoad || what == High20 || what == Low12;
 }
 
 }  // namespace
@@ -575,22 +749,34 @@ std::span<const std::uint32_t> those_of_offset_table(RelocationRules rules, bool
       R_X86_64_TLSLD,    R_X86_64_GOTTPOFF,  R_X86_64_GOT64,         R_X86_64_GOTOFF64,
       R_X86_64_GOTPC32,  R_X86_64_GOTPC64,   R_X86_64_GOTPLT64,      R_X86_64_GOTPCREL64,
       R_X86_64_PLTOFF64, R_X86_64_GOTPCRELX, R_X86_64_REX_GOTPCRELX, R_X86_64_GOTPC32_TLSDESC};
-  if (rules != RelocationRules::X86_64) return {};
+  if (rules != RelocationRules::X86_64 && rules != RelocationRules::X32) return {};
   return std::span(kNeedIt).subspan(static_program ? 1 : 0);
 }
 
 bool classes_are_known(RelocationRules rules) {
-  return rules == RelocationRules::X86_64 || rules == RelocationRules::Aarch64;
+  return rules == RelocationRules::X86_64 || rules == RelocationRules::I386 || rules == RelocationRules::Aarch64 ||
+         rules == RelocationRules::Riscv64;
 }
 
-bool relocations_are_judged(const RelocationLink& link) {
-  if (link.rules == RelocationRules::Riscv64) return link.linker->lacks_padding;
-  if (link.rules == RelocationRules::Ppc64le) return link.linker->lacks_powerpc_relocations;
-  if (link.rules == RelocationRules::Aarch64) return link.linker->is_judged_on_aarch64;
-  return link.rules == RelocationRules::X86_64;
+HowJudged how_judged(const RelocationLink& link) {
+  switch (link.rules) {
+    case RelocationRules::X86_64:
+    case RelocationRules::I386:
+      return HowJudged::All;
+    case RelocationRules::Aarch64:
+    case RelocationRules::Riscv64:
+      return link.linker->is_judged_beyond_x86 ? HowJudged::All : HowJudged::None;
+    case RelocationRules::Ppc64le:
+      return link.linker->lacks_powerpc_relocations ? HowJudged::UnknownOnes : HowJudged::None;
+    case RelocationRules::X32:
+    case RelocationRules::None:
+      break;
+  }
+  return HowJudged::None;
 }
 
-bool lacks_small(const RelocationLink& link) {
+bool lacks_relocations(const RelocationLink& link) {
+  if (link.rules == RelocationRules::I386 || link.rules == RelocationRules::Riscv64) return true;
   return link.linker->lacks_small_addresses && link.rules == RelocationRules::Aarch64;
 }
 
@@ -605,28 +791,36 @@ AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool 
       return {refuses_text, false, refuses_text || more, false};
     case Small:
     case SmallSigned:
-      return link.pic() || lacks_small(link) ? kAll : kGlobal;
+      return link.pic() || lacks_relocations(link) ? kAll : kGlobal;
     case SmallPart:
     case LowPart:
+    case High20:
+    case Low12:
       return link.pic() ? kAll : kGlobal;
     case LocalExec:
-      return link.shared() ? kAll : kGlobal;
+      return link.shared() || (refuses_text && link.pic()) ? kAll : kGlobal;
     case Nothing:
       return more ? kGlobal : kNone;
     case LocalExecWord:
+    case LocalExecSub:
+    case TlsSlotSub:
       return kAll;
+    case TlsSlotAddress:
+      return {refuses_text, false, refuses_text, false};
     case TlsOffset:
     case TlsModule:
       return more ? kGlobal : kNone;
     case TlsOffsetWord:
-      return more ? kAll : kNone;
+      return more || link.rules == RelocationRules::Riscv64 ? kAll : kNone;
     case Call:
       return absolute && link.pic() ? kGlobal : kNone;
     case Got:
     case GotInstruction:
+      if (link.rules == RelocationRules::I386) return link.pic() ? kAll : kNone;  // the instruction decides
       return absolute && more && link.pic() ? kGlobal : kNone;
     case GotLoad:
     case GotRewritten:
+    case GotAddress:
       return kNone;
     case GotOffset:
     case GotOffset32:
@@ -638,8 +832,11 @@ AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool 
     case NewToLld:
     case NewToMold:
     case NewToBoth:
-    case Padding:
       return kAll;
+    case Padding:
+      return link.linker->lacks_padding ? kAll : kNone;
+    case Difference:
+      return more ? kGlobal : kNone;
     case Distance:
       return {false, false, true, true, !absolute && link.rules == RelocationRules::X86_64};
     case DistanceByte:
@@ -649,6 +846,7 @@ AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool 
     case InPage:
     case InPageLoad:
     case ShortBranch:
+    case NearBranch:
       return kGlobal;
   }
   return kNone;
@@ -663,11 +861,20 @@ JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass wh
     case ResolutionRules::Mold:
       return judge_mold(c);
     case ResolutionRules::Gold:
-      return judge_gold(c);
+      return link.rules == RelocationRules::I386 ? judge_gold_i386(c) : judge_gold(c);
     case ResolutionRules::GnuLd:
-      return link.rules == RelocationRules::Aarch64 ? judge_bfd_aarch64(c) : judge_bfd(c);
+      break;
   }
-  return kAccepted;
+  switch (link.rules) {
+    case RelocationRules::I386:
+      return judge_bfd_i386(c);
+    case RelocationRules::Aarch64:
+      return judge_bfd_aarch64(c);
+    case RelocationRules::Riscv64:
+      return judge_bfd_riscv64(c);
+    default:
+      return judge_bfd(c);
+  }
 }
 
 }  // namespace elfaudit

@@ -21,20 +21,25 @@ enum class RelocationClass : std::uint8_t {
   SmallSigned,     ///< the same, sign-extended: R_X86_64_32S
   SmallPart,       ///< aarch64, 16 bits of an address that has more: MOVW_UABS_G1
   LowPart,         ///< aarch64, its lowest 16 bits, which must be all: MOVW_UABS_G0, MOVW_SABS_G0
-  Word,            ///< a whole address
+  Word,            ///< a whole address: R_X86_64_64, R_386_32
   Distance,        ///< from here, in 32 bits or an instruction
   DistanceByte,    ///< in 8 or 16 bits
   DistancePart,    ///< aarch64, 16 bits of it: MOVW_PREL
-  DistanceWord,    ///< in 64
+  DistanceWord,    ///< in as many bits as an address has: R_X86_64_PC64, R_386_PC32
   Page,            ///< aarch64: the distance in pages, ADRP
   InPage,          ///< aarch64: the place in its page, beside ADRP
   InPageLoad,      ///< the same in a load or store
   Call,            ///< of a function, or of its PLT entry
   ShortBranch,     ///< aarch64: a conditional branch
+  NearBranch,      ///< riscv: a jump or branch of 20 bits or less, which no linker sends through a stand-in
+  High20,          ///< riscv: the upper 20 bits of an address, LUI
+  Low12,           ///< riscv: the lower 12, beside it
+  Difference,      ///< riscv: what is added or subtracted to make a difference of two symbols
   Got,             ///< the symbol's slot in the global offset table
   GotInstruction,  ///< the same, and the instruction may be rewritten: R_X86_64_GOTPCRELX
   GotLoad,         ///< and it surely can be: R_X86_64_REX_GOTPCRELX
   GotRewritten,    ///< one of the first two in a load, call or jump, which GNU ld rewrites to use the distance
+  GotAddress,      ///< i386: the slot's address, not its place in the table
   GotOffset,       ///< the slot's place in the table, in 64 bits: R_X86_64_GOT64
   GotOffset32,     ///< in 32
   GotWide,         ///< the distance of the slot in 64 bits
@@ -43,6 +48,9 @@ enum class RelocationClass : std::uint8_t {
   Size,            ///< of the symbol
   LocalExec,       ///< a thread-local variable's offset from the thread pointer
   LocalExecWord,   ///< in 64 bits
+  LocalExecSub,    ///< i386: the same to be subtracted, R_386_TLS_LE_32
+  TlsSlotSub,      ///< i386: and from the table, R_386_TLS_IE_32
+  TlsSlotAddress,  ///< i386: the address of its slot in the global offset table, R_386_TLS_IE
   TlsOffset,       ///< its offset in its module's block
   TlsOffsetWord,   ///< in 64 bits
   TlsModule,       ///< that module
@@ -115,11 +123,16 @@ struct JudgedRelocation {
 /// Are all the machine's relocations known that reach for a symbol?
 bool classes_are_known(RelocationRules rules);
 
-/// Is there a linker and machine whose rules are known?
-bool relocations_are_judged(const RelocationLink& link);
+/// Which relocations the rules of the link's linker and machine judge.
+enum class HowJudged : std::uint8_t {
+  None,
+  UnknownOnes,  ///< those that the linker does not know
+  All
+};
+HowJudged how_judged(const RelocationLink& link);
 
-/// Does the linker know no addresses in fewer bits at all?
-bool lacks_small(const RelocationLink& link);
+/// Are there relocations of the machine that the linker refuses in every output, whatever its libraries are?
+bool lacks_relocations(const RelocationLink& link);
 
 /// Where a relocation of that class can be refused at all. `absolute`: some symbol of the link is.
 AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool absolute, bool refuses_text);

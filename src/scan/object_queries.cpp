@@ -490,7 +490,7 @@ CompileTraces compile_traces(const Origin& origin) {
 
 namespace {
 
-constexpr std::uint64_t kRewritten = std::uint64_t{1} << 31;  // relocation types of x86-64 are below 64
+constexpr unsigned kGotUseShift = 30;  // relocation types of the machines that are asked for it are below 64
 
 class AskedReader {
  public:
@@ -529,8 +529,9 @@ class AskedReader {
     std::unordered_map<std::uint64_t, std::size_t> place_of;  // symbol and type -> found_
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
       if (!question_.asks_for(entry.symbol, entry.symbol < first_global_, entry.type, writable)) return;
-      const bool rewritten = question_.instructions && is_rewritten(header.sh_info, entry);
-      const std::uint64_t key = entry.symbol << 32 | (rewritten ? kRewritten : 0) | entry.type;
+      const GotUse got = question_.instructions ? got_use(header.sh_info, entry) : GotUse::Plain;
+      const std::uint64_t key =
+          entry.symbol << 32 | std::uint64_t{static_cast<std::uint8_t>(got)} << kGotUseShift | entry.type;
       const auto [place, fresh] = place_of.try_emplace(key, found_.relocations.size());
       if (!fresh) {
         AskedRelocation& known = found_.relocations[place->second];
@@ -539,21 +540,32 @@ class AskedReader {
         return;
       }
       add(header.sh_info, entry);
-      found_.relocations.back().rewritten = rewritten;
+      found_.relocations.back().got = got;
     });
     if (!place_of.empty()) note_section(header.sh_info, target);
   }
 
-  /// `mov x@GOTPCREL(%rip)`; with the X also `call *` and `jmp *`. The relocation is of the instruction's last four
-  /// bytes, behind its opcode and ModRM.
-  bool is_rewritten(std::size_t section, const RelocationEntry& entry) const {
-    if (entry.type != R_X86_64_GOTPCREL && entry.type != R_X86_64_GOTPCRELX) return false;
+  /// The relocation is of the instruction's last four bytes, after its opcode and ModRM. x86-64: `mov x@GOTPCREL(%rip)`
+  /// is rewritten; with the X also `call *` and `jmp *`. i386: `call *x@GOT(%ebx)` and `jmp *`; without a base register
+  /// ModRM has no register in it.
+  GotUse got_use(std::size_t section, const RelocationEntry& entry) const {
+    const bool i386 = sections_.file_header().e_machine == EM_386;
+    const bool plain = i386 ? entry.type == R_386_GOT32 : entry.type == R_X86_64_GOTPCREL;
+    const bool relaxed = i386 ? entry.type == R_386_GOT32X : entry.type == R_X86_64_GOTPCRELX;
+    if (!plain && !relaxed) return GotUse::Plain;
     const Elf_Data* code = section < sections_.count() ? sections_.table(section) : nullptr;
-    if (code == nullptr || entry.offset < 2 || entry.offset > code->d_size) return false;
+    if (code == nullptr || entry.offset < 2 || entry.offset > code->d_size) return GotUse::Plain;
     const auto* at = static_cast<const std::uint8_t*>(code->d_buf) + entry.offset;
-    constexpr std::uint8_t kMov = 0x8b, kIndirect = 0xff, kCall = 0x15, kJump = 0x25;
-    if (at[-2] == kMov) return true;
-    return entry.type == R_X86_64_GOTPCRELX && at[-2] == kIndirect && (at[-1] == kCall || at[-1] == kJump);
+    constexpr std::uint8_t kMov = 0x8b, kIndirect = 0xff, kCall = 0x15, kJump = 0x25, kOperation = 0x38, kBase = 0xc7;
+    if (i386 && (at[-1] & kBase) == (kCall & kBase)) return GotUse::WithoutBase;
+    if (i386) {
+      const bool jumps = at[-2] == kIndirect && ((at[-1] & kOperation) == (kCall & kOperation) ||
+                                                 (at[-1] & kOperation) == (kJump & kOperation));
+      return relaxed && jumps ? GotUse::Rewritten : GotUse::Plain;
+    }
+    if (at[-2] == kMov) return GotUse::Rewritten;
+    const bool jumps = relaxed && at[-2] == kIndirect && (at[-1] == kCall || at[-1] == kJump);
+    return jumps ? GotUse::Rewritten : GotUse::Plain;
   }
 
   void add(std::uint32_t section, const RelocationEntry& entry) {

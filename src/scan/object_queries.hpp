@@ -62,7 +62,7 @@ struct RelocationQuestion {
   bool in_read_only = true;        ///< false: no type is asked for in read-only sections
   bool in_writable = true;
   bool null_symbol = false;   ///< all that name symbol number 0, whatever the type
-  bool instructions = false;  ///< AskedRelocation::rewritten is wanted: section contents are looked at
+  bool instructions = false;  ///< AskedRelocation::got is wanted: section contents are looked at
 
   /// Is it asked for? `symbol`: its number; `local`: is that a local one's?
   bool asks_for(std::uint64_t symbol, bool local, std::uint64_t type, bool writable) const {
@@ -77,15 +77,21 @@ struct RelocationQuestion {
   bool may_ask_for(const RelocationKinds& kinds) const;
 };
 
+/// What the instruction of a relocation for the global offset table says beyond its type (x86-64 psABI B.2, i386 psABI
+/// B.2).
+enum class GotUse : std::uint8_t {
+  Plain,
+  Rewritten,   ///< a load, call or jump, which a linker rewrites to do without the slot
+  WithoutBase  ///< i386: it takes the slot's address, since no register holds that of the table
+};
+
 /// One relocation and those that differ from it in their offset alone.
 struct AskedRelocation {
   std::uint32_t type = 0;
   std::uint32_t section = 0;  ///< header index of the section that it changes
   std::uint64_t offset = 0;   ///< the smallest, in that section
   std::uint32_t count = 1;
-  /// R_X86_64_GOTPCREL and GOTPCRELX: of a load, call or jump, which a linker rewrites to do without the slot
-  /// (x86-64 psABI B.2).
-  bool rewritten = false;
+  GotUse got = GotUse::Plain;
   std::uint32_t symbol = 0;                     ///< symbol table index; 0: none
   bool local = false;                           ///< the symbol is, or there is none
   SymbolType symbol_type = SymbolType::NoType;  ///< of a local one

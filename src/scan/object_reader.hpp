@@ -1,6 +1,8 @@
 // The readers of objects: one for every object, through libelf (object_reader.cpp), and the hot ones.
 #pragma once
 
+#include <elf.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +33,11 @@ ObjectFacts read_object(Origin origin);
 
 /// Facts of an LLVM bitcode file. Throws InputError.
 ObjectFacts read_bitcode_object(std::span<const std::byte> bytes, Origin origin);
+
+/// Of a section with these flags (SHF_*): does the process have it in memory, and no other object brings the same one?
+constexpr bool is_loaded_outside_groups(std::uint64_t flags) {
+  return (flags & (SHF_ALLOC | SHF_GROUP | SHF_EXCLUDE)) == SHF_ALLOC;
+}
 
 // --- Which definitions of data have one size and one kind of memory in all objects of a program, so that a linker that
 // merges two that differ makes one of the objects wrong. Asked by the prefilter of hashes, and by the rule

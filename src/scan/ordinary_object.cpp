@@ -48,6 +48,7 @@ class FactsReader : ObjectTables {
     for (std::uint64_t index = 1; index < count_; ++index) {
       const RawSection header = section(index);
       if (!is_inside(header) || (is_listed(header.type()) && !list(header))) return false;
+      if (is_loaded_outside_groups(header.flags())) out_.loaded_bytes += header.size();
       if (header.name() >= names_of_sections_.size()) {
         if (header.name() != 0) return false;
         continue;

@@ -82,6 +82,12 @@ std::string_view emulation_of_driver_option(std::string_view option) {
   return row.emulations.substr(0, row.emulations.find(' '));
 }
 
+std::string_view machine_name(const MachineTraits& machine) {
+  if (!machine.name.empty()) return machine.name;
+  if (!machine.multiarch.empty()) return machine.multiarch.substr(0, machine.multiarch.find('-'));
+  return machine.emulations.empty() ? "this machine" : machine.emulations.substr(0, machine.emulations.find(' '));
+}
+
 const MachineTraits& host_machine() {
   static const MachineTraits& host = [&]() -> const MachineTraits& {
     struct utsname name {};

@@ -20,13 +20,14 @@ struct Machine {
 };
 
 /// By which rules relocations are judged (resolve/relocation_rules.cpp).
-enum class RelocationRules : std::uint8_t { None, X86_64, Aarch64, Riscv64, Ppc64le };
+enum class RelocationRules : std::uint8_t { None, X86_64, X32, I386, Aarch64, Riscv64, Ppc64le };
 
 /// A list is words with spaces between.
 struct MachineTraits {
   Machine machine{};
 
   // How it is called
+  std::string_view name{};           ///< in reports; empty: as `multiarch` begins
   std::string_view emulations{};     ///< values of -m in GNU ld, lld and mold; first what drivers pass
   std::string_view formats{};        ///< BFD's names, as in OUTPUT_FORMAT()
   std::string_view triples{};        ///< what LLVM's target triples begin with, besides the beginning of `multiarch`
@@ -116,6 +117,9 @@ Machine machine_of_triple(std::string_view triple);
 
 /// The value of -m that a driver gives its linker for an option of its own, "-m32"; empty for any other option.
 std::string_view emulation_of_driver_option(std::string_view option);
+
+/// What reports call a machine: "arm".
+std::string_view machine_name(const MachineTraits& machine);
 
 /// The one that this program runs on.
 const MachineTraits& host_machine();

@@ -47,6 +47,8 @@ SYMBOLS = {
     "absolute": (G + "x = 0x30\n", "", False),
     "absolute-hidden": (G + ".hidden x\nx = 0x30\n", "", False),
     "untyped": (f"{DATA}{G}x: .zero 16\n", "", False),
+    "ifunc": (function(G, "gnu_indirect_function"), "", False),
+    "ifunc-hidden": ("", function(G + ".hidden x\n", "gnu_indirect_function"), False),
     "string": ("", '.section .rodata.str1.1,"aMS",%progbits,1\n.string "ab"\nx: .string "cd"\n', False),
     "library-variable": (variable(G), "", True),
     "library-constant": (variable(G).replace('.data.x,"aw"', '.rodata.x,"a"'), "", True),
@@ -96,9 +98,61 @@ AARCH64_TLS = {
     "TLSLE": ("mrs x0,tpidr_el0\nadd x0,x0,:tprel_hi12:x\nadd x0,x0,:tprel_lo12_nc:x", ""),
     "TLSIE": ("adrp x0,:gottprel:x\nldr x0,[x0,:gottprel_lo12:x]", ""),
 }
-RELOCATIONS = {"x86_64": (X86, X86_TLS), "aarch64": (AARCH64, AARCH64_TLS)}
+I386 = {
+    "32": ("movl $x,%eax", ".long x"),
+    "32-load": ("movl x(,%ecx,4),%eax", ""),
+    "16": ("movw $x,%ax", ".short x"),
+    "8": ("movb $x,%al", ".byte x"),
+    "PC32": ("call x", ".long x-."),
+    "PC16": (".short x-.", ".short x-."),
+    "PC8": (".byte x-.", ""),
+    "PLT32": ("call x@PLT", ".reloc .,R_386_PLT32,x\n.long 0"),
+    "GOTOFF": ("leal x@GOTOFF(%ebx),%eax", ".long x@GOTOFF"),
+    "GOT32X": ("movl x@GOT(%ebx),%eax", ""),
+    "GOT32X-call": ("call *x@GOT(%ebx)", ""),
+    "GOT32X-absolute": ("movl x@GOT,%eax", ""),
+    "GOT32": (".long x@GOT", ""),
+    "SIZE32": (".long x@SIZE", ".long x@SIZE"),
+}
+I386_TLS = {
+    "TLS_LE": ("movl %gs:0,%eax\nleal x@ntpoff(%eax),%eax", ".long x@ntpoff"),
+    "TLS_LE-load": ("movl %gs:x@ntpoff,%eax", ""),
+    "TLS_LE_32": ("movl %gs:0,%eax\nsubl $x@tpoff,%eax", ""),
+    "TLS_IE": ("movl x@indntpoff,%eax", ""),
+    "TLS_GOTIE": ("movl x@gotntpoff(%ebx),%eax", ""),
+    "TLS_IE_32": ("subl x@gottpoff(%ebx),%eax", ""),
+    "TLS_LDO_32": (".long x@dtpoff", ".long x@dtpoff"),
+}
+RISCV64 = {
+    "64": (".dword x", ".dword x"),
+    "32": (".word x", ".word x"),
+    "HI20": ("lui a0,%hi(x)\naddi a0,a0,%lo(x)", ""),
+    "HI20-load": ("lui a0,%hi(x)\nlw a0,%lo(x)(a0)", ""),
+    "HI20-store": ("lui a0,%hi(x)\nsw a1,%lo(x)(a0)", ""),
+    "PCREL_HI20": ("lla a0,x", ""),
+    "PCREL_HI20-load": ("lw a0,x", ""),
+    "GOT_HI20": (".option pic\nla a0,x", ""),
+    "CALL": ("call x", ""),
+    "CALL_PLT": ("call x@plt", ""),
+    "JAL": ("jal x", ""),
+    "BRANCH": ("beq a0,a1,x", ""),
+    "RVC_JUMP": (".option rvc\nc.j x", ""),
+    "RVC_BRANCH": (".option rvc\nc.beqz a0,x", ""),
+    "SUB32": (".word x-.", ".word x-."),
+    "SUB64": (".dword x-.", ".dword x-."),
+}
+RISCV64_TLS = {
+    "TLSLE": ("lui a0,%tprel_hi(x)\nadd a0,a0,tp,%tprel_add(x)\naddi a0,a0,%tprel_lo(x)", ""),
+    "TLSIE": ("la.tls.ie a0,x", ""),
+    "DTPREL64": (".dtpreldword x", ".dtpreldword x"),
+}
+RELOCATIONS = {"x86_64": (X86, X86_TLS), "i386": (I386, I386_TLS), "aarch64": (AARCH64, AARCH64_TLS),
+               "riscv64": (RISCV64, RISCV64_TLS)}
+POINTER = {"x86_64": ".quad", "i386": ".long", "aarch64": ".xword", "riscv64": ".dword"}
+HEAD = {"riscv64": ".option norelax\n"}  # lld 14 has no relaxation
 SECTIONS = {"text": '.section .text.ref,"ax"\n', "rodata": '.section .rodata.ref,"a"\n', "data": '.section .data.ref,"aw"\n'}
-LOADER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
+LOADER = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "i386": "/lib/ld-linux.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1",
+          "riscv64": "/lib/ld-linux-riscv64-lp64d.so.1"}
 OUTPUTS = ["program", "pie", "shared", "static-pie"]
 OPTIONS = {
     "shared": ["", "", "", "", "-z text", "-z notext", "-Bsymbolic", "-Bsymbolic-functions", "--version-script=local.map",
@@ -107,12 +161,18 @@ OPTIONS = {
     "program": ["", "", "", "-z text", "-z nocopyreloc", "-E"],
     "static-pie": [""],
 }
-ASSEMBLER = {"x86_64": "as", "aarch64": "aarch64-linux-gnu-as"}
+ASSEMBLER = {"x86_64": "as", "i386": "as --32", "aarch64": "aarch64-linux-gnu-as", "riscv64": "riscv64-linux-gnu-as"}
 LINKERS = {
     "x86_64": {"bfd": "ld.bfd", "gold": "ld.gold", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"},
     "aarch64": {"bfd": "aarch64-linux-gnu-ld", "lld14": "ld.lld-14 -m aarch64linux", "lld19": "ld.lld-19 -m aarch64linux",
                 "mold": "mold -m aarch64linux"},
+    "i386": {"bfd": "ld.bfd -m elf_i386", "gold": "ld.gold -m elf_i386", "lld14": "ld.lld-14 -m elf_i386",
+             "lld19": "ld.lld-19 -m elf_i386", "mold": "mold -m elf_i386"},
+    "riscv64": {"bfd": "riscv64-linux-gnu-ld", "lld14": "ld.lld-14 -m elf64lriscv", "lld19": "ld.lld-19 -m elf64lriscv",
+                "mold": "mold -m elf64lriscv"},
 }
+# Which of them makes the libraries.
+SHARED = {machine: linkers["bfd"] for machine, linkers in LINKERS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,7 +195,8 @@ def random_cell(rnd, machine):
     relocation, (_, data) = rnd.choice(list((tls if of_tls else plain).items()))
     symbol = rnd.choice([name for name in SYMBOLS if name.startswith("tls") == of_tls])
     section = rnd.choice(list(SECTIONS)) if data else "text"
-    output = rnd.choice([o for o in OUTPUTS if o != "static-pie" or not SYMBOLS[symbol][2]])
+    # Programs at a fixed place are read only where a library may be refused.
+    output = rnd.choice([o for o in OUTPUTS if not (o == "static-pie" and SYMBOLS[symbol][2] or o == "program" and "ifunc" in symbol)])
     return Cell(machine, relocation, symbol, section, output, rnd.choice(OPTIONS[output]))
 
 
@@ -147,18 +208,18 @@ def sources(cells):
         plain, tls = RELOCATIONS[cell.machine]
         code, data = {**plain, **tls}[cell.relocation]
         entry = '.section .text.start,"ax"\n.globl _start\n.type _start,%function\n_start:\n'
-        keep = {"x86_64": ".quad ref\n", "aarch64": ".xword ref\n"}[cell.machine]
-        made[f"{cell.machine}.start"] = entry + "nop\n" + '.section .data.keep,"aw"\n.globl keep\nkeep: .zero 8\n' + NOTE
+        keep, head = f"{POINTER[cell.machine]} ref\n", HEAD.get(cell.machine, "")
+        made[f"{cell.machine}.start"] = head + entry + "nop\n" + '.section .data.keep,"aw"\n.globl keep\nkeep: .zero 8\n' + NOTE
         body = SECTIONS[cell.section] + ".globl ref\n.hidden ref\nref:\n" + (code if cell.section == "text" else data)
         tail = '\n.section .init_array,"aw"\n' + keep  # --gc-sections keeps it
-        made[cell.stem()] = here + body + "\n" + "nop\n" * (4 if cell.section == "text" else 0) + tail + NOTE
+        made[cell.stem()] = head + here + body + "\n" + "nop\n" * (4 if cell.section == "text" else 0) + tail + NOTE
         if elsewhere:
-            made[f"{cell.machine}.of.{cell.symbol}"] = elsewhere + NOTE
+            made[f"{cell.machine}.of.{cell.symbol}"] = head + elsewhere + NOTE
     return made
 
 
-def build(lab, cells, shared):
-    """Objects, libraries and scripts of all cells. `shared`: the command that makes a library."""
+def build(lab, cells):
+    """Objects, libraries and scripts of all cells."""
     lab.write("local.map", "{ local: *; };\n")
     lab.write("global.map", "{ global: x; local: *; };\n")
     lab.write("other.list", "{ other; };\n")
@@ -168,7 +229,7 @@ def build(lab, cells, shared):
         commands.append(f"{ASSEMBLER[name.split('.')[0]]} {name}.s -o {name}.o || exit")
     for machine, symbol in sorted({(c.machine, c.symbol) for c in cells if SYMBOLS[c.symbol][2]}):
         stem = f"{machine}.of.{symbol}"
-        commands.append(f"{shared[machine]} -shared -soname {stem}.so {stem}.o -o {stem}.so || exit")
+        commands.append(f"{SHARED[machine]} -shared -soname {stem}.so {stem}.o -o {stem}.so || exit")
     lab.sh("\n".join(commands))
 
 
@@ -188,7 +249,7 @@ def words(cell):
 REFUSED = re.compile(
     r"recompile with|can ?not be used|cannot preempt|cannot create a copy|copy reloc|non-canonical reference|disallowed|"
     r"cannot refer to absolute|read-only segment has dynamic|requires (?:unsupported )?dynamic|unsupported reloc|"
-    r"unresolvable R_|STT_GNU_IFUNC symbol|TLS relocation R_\w+ against undefined|unknown relocation|unrecognized relocation"
+    r"unresolvable R_|STT_GNU_IFUNC symbol|non-PIC call to IFUNC|reloc against `x': error|without base register|TLS relocation R_\w+ against undefined|unknown relocation|unrecognized relocation"
 )
 # Nothing to compare with: what addresses decide, and where the linker itself fails or does not know an option.
 OTHER = re.compile(

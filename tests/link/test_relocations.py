@@ -1,4 +1,5 @@
-"""relocation-not-pic against the linkers: random relocations in assembly, and code of compilers, on x86-64 and aarch64."""
+"""relocation-not-pic against the linkers: random relocations in assembly, and code of compilers, on x86-64, i386, aarch64
+and riscv64."""
 
 import collections
 import concurrent.futures
@@ -12,7 +13,7 @@ import shutil
 import pytest
 
 from elfaudit_test import Lab, campaign, campaign_seed, need
-from relocation_cells import ASSEMBLER, LINKERS, Cell, build, random_cell, refuses, words
+from relocation_cells import ASSEMBLER, LINKERS, SHARED, Cell, build, random_cell, refuses, words
 
 need("as", "ld.bfd")
 
@@ -45,13 +46,13 @@ def cases():
     """Machine and linker; what is not installed is skipped, and the report says so."""
     for machine, linkers in LINKERS.items():
         for linker in linkers:
-            missing = [p for p in (ASSEMBLER[machine], program(machine, linker), shared(machine)) if shutil.which(p) is None]
+            missing = [p for p in (*tools(machine), program(machine, linker)) if shutil.which(p) is None]
             mark = pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
             yield pytest.param(machine, linker, marks=mark, id=f"{machine}-{linker}")
 
 
-def shared(machine):
-    return {"x86_64": "ld.bfd", "aarch64": "aarch64-linux-gnu-ld"}[machine]
+def tools(machine):
+    return [command.split()[0] for command in (ASSEMBLER[machine], SHARED[machine])]
 
 
 def chosen_cells(machine):
@@ -64,11 +65,11 @@ def bench(tmp_path_factory):
     """Cells of each machine, built."""
     made = {}
     for machine in LINKERS:
-        if shutil.which(ASSEMBLER[machine]) is None or shutil.which(shared(machine)) is None:
+        if any(shutil.which(tool) is None for tool in tools(machine)):
             continue
         cells = chosen_cells(machine)
         lab = Lab(tmp_path_factory.mktemp(machine))
-        build(lab, cells, {machine: shared(machine)})
+        build(lab, cells)
         made[machine] = lab, cells
     return made
 
@@ -131,23 +132,28 @@ FEATURES = {
 }
 FLAGS = ["-fno-pic -fno-pie", "-fPIE", "-fPIC", "-fPIC -fvisibility=hidden", "-fno-pic -fno-pie -fvisibility=hidden"]
 FLAGS += ["-fPIC -ftls-model=local-exec", "-fno-pic -fno-pie -mcmodel=large", "-fPIC -mcmodel=large"]
-COMPILERS = {"x86_64": ["gcc", "clang"], "aarch64": ["aarch64-linux-gnu-gcc"]}
+COMPILERS = {"x86_64": ["gcc", "clang"], "i386": ["i686-linux-gnu-gcc", "clang -m32"], "aarch64": ["aarch64-linux-gnu-gcc"],
+             "riscv64": ["riscv64-linux-gnu-gcc -mno-relax", "clang --target=riscv64-linux-gnu -mno-relax"]}
 LINKS = ["-shared", "-pie {start}", "-no-pie {start}", "-shared -Bsymbolic", "-shared -z notext"]
 LIBRARY = 'int library_variable = 1; int library_function(int i) { return i; } __attribute__((visibility("protected"))) int library_protected;'
 
 
 def compiled(lab, machine):
-    """Objects of every feature by compiler and flags; what a compiler refuses is left out."""
-    compilers = [c for c in COMPILERS[machine] if shutil.which(c)]
-    start = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc"}[machine]
+    """Pairs of an object and the options of a link, chosen by chance; what a compiler refuses is left out."""
+    compilers = [c for c in COMPILERS[machine] if shutil.which(c.split()[0])]
+    start = COMPILERS[machine][0].split()[0]
     if shutil.which(start) is None:
         pytest.skip(f"needs {start}, which is not installed")
     lab.write("start.c", "void _start(void) {}")
     lab.write("library.c", LIBRARY)
     lab.sh(f"{start} -fPIC -c start.c -o start.o && {start} -fPIC -shared -nostdlib library.c -o liblibrary.so")
-    objects = [lab.cc(f"o{number}.o", source, f"{compiler} -O1 {flags}", check=False)
-               for number, (compiler, flags, source) in enumerate(itertools.product(compilers, FLAGS, FEATURES.values()))]
-    return [name for name in objects if (lab.path / name).exists()]
+    every = list(itertools.product(compilers, FLAGS, FEATURES.values(), LINKS))
+    made = {}
+    for *compile_words, link in random.Random(f"{SEED} {machine}").sample(every, min(len(every), CELLS)):
+        made.setdefault(tuple(compile_words), []).append(link)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        names = list(pool.map(lambda one: lab.cc(f"o{one[0]}.o", one[1][2], f"{one[1][0]} -O1 {one[1][1]}", check=False), enumerate(made)))
+    return [(name, link) for name, links in zip(names, made.values()) if (lab.path / name).exists() for link in links]
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +169,7 @@ def compilers_bench(tmp_path_factory):
 @pytest.mark.deep
 @pytest.mark.parametrize("machine, linker", cases())
 def test_compiled_code(compilers_bench, machine, linker):
-    lab, objects = compilers_bench(machine)
-    rnd = random.Random(f"{SEED} {machine}")
-    pairs = [(o, link) for o in objects for link in LINKS]
-    chosen = rnd.sample(pairs, min(len(pairs), CELLS))
+    lab, chosen = compilers_bench(machine)
     commands = [f"{LINKERS[machine][linker]} {link.format(start='start.o')} {o} --no-as-needed liblibrary.so" for o, link in chosen]
     compared, wrong = compare(lab, commands)
     print(f"{machine} {linker}: {compared - len(wrong)} of {compared} agree")
@@ -289,11 +292,33 @@ def test_warnings_of_text_relocations_as_errors(lab, command):
     assert bool(refused) == (linked.code != 0), linked
 
 
-def test_other_machines_are_not_judged_and_the_report_says_so(lab):
-    lab.write("a.s", ".long x\n")
-    lab.sh("as --32 a.s -o a.o")
-    report = lab.audit("check", "--format", "json", "--", "ld.bfd", "-m", "elf_i386", "-shared", "a.o", "-o", "a.so").json()
-    assert report["relocations_judged"] is False and report["findings"] == []
+NOT_JUDGED = {"arm": "arm-linux-gnueabihf", "s390x": "s390x-linux-gnu", "powerpc64le": "powerpc64le-linux-gnu"}
+
+
+@pytest.mark.parametrize("machine, prefix", NOT_JUDGED.items())
+def test_the_summary_names_machines_whose_relocations_are_not_judged(lab, machine, prefix):
+    need(f"{prefix}-as", f"{prefix}-ld")
+    lab.write("a.s", ".data\n.globl x\nx: .long 1\n")
+    lab.sh(f"{prefix}-as a.s -o a.o")
+    command = [f"{prefix}-ld", "-shared", "a.o", "-o", "a.so"]
+    assert f"not judged: relocations of {machine}" in lab.audit("check", "--", *command).out
+    report = lab.audit("check", "--format", "json", "--", *command).json()
+    assert report["relocations_judged"] is False and report["not_judged"] == [f"relocations of {machine}"]
+    assert lab.audit("check", "--", f"{prefix}-ld", "-r", "a.o", "-o", "b.o").out.startswith("clean")
+
+
+HUGE = {"bss": ("static char huge[3ul << 30];", True), "common": ("__attribute__((common)) char huge[3ul << 30];", True),
+        "small": ("static char huge[1ul << 20];", False)}
+
+
+@pytest.mark.parametrize("source, said", HUGE.values(), ids=list(HUGE))
+def test_a_program_of_more_than_two_gigabytes_may_be_too_large(lab, source, said):
+    """The linker: relocation truncated to fit."""
+    lab.cc("a.o", f"{source} extern char after; char *f(long i) {{ return &huge[i]; }} char *g(void) {{ return &after; }}", "gcc -O1")
+    lab.cc("b.o", "char after = 1; int main(void) { return 0; }", "gcc -O1")
+    out = lab.audit("check", "--", "gcc", "a.o", "b.o", "-o", "a").out
+    assert ("not judged: whether relocations of 32 bits reach" in out) == said, out
+    assert out.startswith("no findings" if said else "clean")
 
 
 COMMON = {"common": "_start: mov v(%rip), %eax; .comm v, 4, 4; .globl _start",
