@@ -70,9 +70,13 @@ enum class LtoCompiler : std::uint8_t { None, Gcc, Llvm };
 /// Code for link-time optimisation in an object.
 struct LtoCode {
   LtoCompiler compiler = LtoCompiler::None;
-  std::string
-      version{};  ///< GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"; empty where it is not linked
+  /// GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"; empty where it is not linked.
+  std::string version{};
   bool fat = false;                 ///< ordinary code is beside it
+  bool unoptimized = false;         ///< GCC's, compiled with -O0: the link drops none of it
+  bool has_assembly = false;        ///< assembly in it defines or uses symbols that the compiler does not list
+  bool assembly_is_unread = false;  ///< what that assembly says is not known
+  std::vector<std::string> assembly_defines{};  ///< symbols that it defines, each once, sorted
 };
 
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };

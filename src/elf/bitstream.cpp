@@ -95,10 +95,15 @@ Bitstream::Item Bitstream::next() {
 void Bitstream::enter() {
   if (scopes_.size() > limits::kBitcodeDepth) throw BadBitcode{"has blocks in blocks, too many of them"};
   const auto known = of_blocks_.find(block_);
-  Scope& scope = scopes_.emplace_back(Scope{width_});
+  Scope& scope = scopes_.emplace_back(Scope{width_, bits_.at_byte() + static_cast<std::size_t>(length_) * 4});
   if (known == of_blocks_.end()) return;
   scope.shared = &known->second;
   scope.shared_count = known->second.size();
+}
+
+void Bitstream::leave() {
+  bits_.go_to_byte(scopes_.back().end);
+  scopes_.pop_back();
 }
 
 const Bitstream::Abbreviation& Bitstream::abbreviation(std::uint64_t id) const {

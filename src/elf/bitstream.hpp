@@ -31,6 +31,9 @@ class BitReader {
   /// The next `count` bytes, which begin and end at words.
   std::span<const std::byte> take(std::uint64_t count);
 
+  std::size_t at_byte() const { return at_ / 8; }
+  void go_to_byte(std::size_t at) { at_ = at * 8; }
+
  private:
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;  ///< in bits
@@ -48,6 +51,8 @@ class Bitstream {
   Item next();
   void enter();
   void skip() { bits_.take(length_ * 4); }
+  /// Passes over the rest of the block that was entered last.
+  void leave();
 
   std::uint64_t block() const { return block_; }  ///< of the last Block: its number
   std::uint64_t code() const { return code_; }    ///< of the last Record, as are these
@@ -64,6 +69,7 @@ class Bitstream {
   using Abbreviations = std::vector<Abbreviation>;
   struct Scope {
     unsigned width = 2;                     ///< of abbreviation numbers
+    std::size_t end = 0;                    ///< the byte after the block
     const Abbreviations* shared = nullptr;  ///< those of all blocks of this number, the first `shared_count`
     std::size_t shared_count = 0;
     Abbreviations own{};  ///< numbered behind them

@@ -4,15 +4,24 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <zlib.h>
+#include <zstd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include "elf/bitstream.hpp"
 #include "elf/elf_file.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
+#include "support/limits.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -42,6 +51,99 @@ class Names {
   std::unordered_map<std::string_view, std::size_t> place_of_;
 };
 
+// --- Assembly in such code. Only the assembler reads it, after the linker has resolved symbols and the compiler has
+// dropped what nothing refers to that it knows of.
+
+/// Reads statements as far as to see which symbols they are about.
+class Assembly {
+ public:
+  explicit Assembly(LtoCode& code) : code_(code) {}
+
+  /// Assembly outside of functions, which GCC lists no symbol of.
+  void add_text(std::string_view text) {
+    each_statement(text, [&](std::string_view statement) {
+      define(label_of(statement));
+      statement.remove_prefix(std::min(statement.size(), label_length(statement)));
+      statement = without_margins(statement);
+      if (!statement.empty() && !is_about_no_symbol(statement)) code_.has_assembly = true;
+      if (starts_with_any(statement, {".set ", ".set\t", ".equ ", ".comm ", ".comm\t"}))
+        define(first_word(statement.substr(statement.find_first_of(" \t"))));
+    });
+  }
+
+  /// A text in a function. Most of GCC's are not assembly: it is taken for that if it uses a label that it defines, or
+  /// exports it.
+  void add_inline(std::string_view text, bool surely_assembly) {
+    std::set<std::string_view> used;
+    std::vector<std::string_view> labels;
+    each_statement(text, [&](std::string_view statement) {
+      if (const std::string_view label = label_of(statement); !label.empty()) {
+        labels.push_back(label);
+        statement = without_margins(statement.substr(label_length(statement)));
+      }
+      used.insert(statement.substr(std::min(statement.size(), statement.find_last_of(" \t,") + 1)));
+    });
+    for (const std::string_view label : labels)
+      if (surely_assembly || used.contains(label)) define(label);
+  }
+
+  void finish() {
+    std::ranges::sort(code_.assembly_defines);
+    const auto twice = std::ranges::unique(code_.assembly_defines);
+    code_.assembly_defines.erase(twice.begin(), twice.end());
+  }
+
+ private:
+  template <class Visit>
+  static void each_statement(std::string_view text, const Visit& visit) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find_first_of(std::string_view("\n;\0", 3)), text.size());
+      visit(without_margins(text.substr(0, end)));
+      text.remove_prefix(std::min(text.size(), end + 1));
+    }
+  }
+
+  static bool is_symbol_character(char c) { return is_word_char(c) || c == '.'; }
+
+  static std::string_view first_word(std::string_view text) {
+    text = without_margins(text);
+    const auto end = std::ranges::find_if_not(text, is_symbol_character);
+    return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  }
+
+  /// With its colon; 0: there is none. "1:" is none that has a name.
+  static std::size_t label_length(std::string_view statement) {
+    const std::size_t length = first_word(statement).size();
+    if (length == 0 || length >= statement.size() || statement[length] != ':') return 0;
+    return length + 1;
+  }
+
+  static std::string_view label_of(std::string_view statement) {
+    const std::size_t length = label_length(statement);
+    if (length == 0 || is_ascii_digit(statement[0])) return {};
+    return statement.substr(0, length - 1);
+  }
+
+  /// Sections, comments and versions of references: foo@V, but not foo@@V, which is a definition's.
+  static bool is_about_no_symbol(std::string_view statement) {
+    static constexpr std::array kDirectives = {
+        ".section", ".pushsection", ".popsection", ".previous", ".subsection", ".text",  ".data",  ".bss",
+        ".ident",   ".file",        ".align",      ".balign",   ".p2align",    ".ascii", ".asciz", ".string"};
+    const std::string_view word = first_word(statement);
+    if (statement.starts_with("#") || statement.starts_with("//") || statement.starts_with("/*")) return true;
+    if (word == ".symver") return statement.find("@@") == std::string_view::npos;
+    return std::ranges::find(kDirectives, word) != kDirectives.end();
+  }
+
+  void define(std::string_view name) {
+    if (name.empty()) return;
+    code_.has_assembly = true;
+    code_.assembly_defines.emplace_back(name);
+  }
+
+  LtoCode& code_;
+};
+
 // --- GCC. The sections are named for what they hold and for the translation unit ("ID", 16 hexadecimal digits, more since
 // GCC 13): one of each a unit, several units after `ld -r`.
 //
@@ -49,12 +151,19 @@ class Names {
 //   .gnu.lto_.symtab.ID      never compressed; records to the end: name NUL, comdat NUL, u8 kind, u8 visibility, u64 size of
 //                            a common symbol, u32 slot
 //   .gnu.lto_.ext_symtab.ID  u8 version (1); for each record u8 type, u8 section kind; since GCC 11
+//   .gnu.lto_.asm.ID         zlib or zstd; 32-bit sizes of a stream and of a table of strings, then both: the assembly
+//                            outside of functions is all of the strings, each behind its length as LEB128
+//   .gnu.lto_NAME.N.ID       the same of the function NAME, with the size of one more stream behind the other sizes
+//   .gnu.lto_.opts           the options of the compiler, each in quotes, never compressed; NUL after those of a unit
 //
 // Numbers are in the byte order of the machine on which the compiler ran: the major version, which is below 256, tells.
 
 constexpr std::string_view kGccHeader = ".gnu.lto_.lto.";
 constexpr std::string_view kGccSymbols = ".gnu.lto_.symtab.";
 constexpr std::string_view kGccTypes = ".gnu.lto_.ext_symtab.";
+constexpr std::string_view kGccAssembly = ".gnu.lto_.asm.";
+constexpr std::string_view kGccOptions = ".gnu.lto_.opts";
+constexpr std::string_view kGccAny = ".gnu.lto_";
 constexpr std::string_view kLlvmSection = ".llvm.lto";
 
 struct GccHeader {
@@ -202,17 +311,126 @@ LtoCode gcc_bytecode(const ElfSections& sections) {
   return {LtoCompiler::Gcc, {}, !has_slim_symbol(sections)};
 }
 
+namespace {
+
+std::optional<std::string> inflated(std::span<const std::byte> packed) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return std::nullopt;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string out;
+  int status = Z_OK;
+  while (status == Z_OK && out.size() < limits::kLtoAssembly) {
+    const std::size_t had = out.size();
+    out.resize(std::max<std::size_t>(had * 2, 4096));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + had);
+    stream.avail_out = static_cast<uInt>(out.size() - had);
+    status = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END) return std::nullopt;
+  return out;
+}
+
+/// The bytes of one of GCC's compressed sections; nothing where they can't be had.
+std::optional<std::string> unpacked(std::span<const std::byte> packed) {
+  constexpr std::uint32_t kZstd = 0xfd2fb528;
+  if (packed.size() > limits::kLtoAssembly) return std::nullopt;
+  if (ByteView(packed, ByteOrder::Little).read<std::uint32_t>(0).value_or(0) != kZstd) return inflated(packed);
+  const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (size > limits::kLtoAssembly) return std::nullopt;  // ZSTD_CONTENTSIZE_UNKNOWN and _ERROR are beyond it
+  std::string out(static_cast<std::size_t>(size), '\0');
+  const std::size_t got = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
+  if (ZSTD_isError(got) != 0 || got != out.size()) return std::nullopt;
+  return out;
+}
+
+/// Calls `visit` with each string of such a section, whose header has `sizes` numbers. False where it is no such section.
+template <class Visit>
+bool each_string(std::span<const std::byte> packed, std::size_t sizes, ByteOrder order, const Visit& visit) {
+  const std::optional<std::string> bytes = unpacked(packed);
+  if (!bytes) return false;
+  const ByteView view(std::as_bytes(std::span(*bytes)), order);
+  std::uint64_t table = sizes * sizeof(std::uint32_t);
+  if (!view.has(0, table)) return false;
+  for (std::size_t i = 0; i < sizes; ++i)
+    if (i != 1) table += *view.read<std::uint32_t>(i * sizeof(std::uint32_t));
+  const std::uint64_t size = *view.read<std::uint32_t>(sizeof(std::uint32_t));
+  if (!view.has(table, size)) return false;
+  std::string_view rest = view.text(table, size);
+  while (!rest.empty()) {
+    std::uint64_t length = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (rest.empty() || shift > 28) return false;
+      const auto byte = static_cast<unsigned char>(rest.front());
+      rest.remove_prefix(1);
+      length |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) break;
+    }
+    if (length > rest.size()) return false;
+    visit(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Is the code of a function in a section of that name? Those of units begin with a dot.
+bool is_gcc_function(std::string_view section) {
+  return section.starts_with(kGccAny) && section.size() > kGccAny.size() && section[kGccAny.size()] != '.';
+}
+
+void read_gcc_assembly(const ElfSections& sections, ByteOrder order, LtoCode& code) {
+  Assembly assembly(code);
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    const std::string_view name = sections.name(index, sections.header(index));
+    if (name.starts_with(kGccAssembly)) {
+      const bool read =
+          each_string(bytes_of(sections, index), 2, order, [&](std::string_view text) { assembly.add_text(text); });
+      code.assembly_is_unread |= !read;
+      code.has_assembly |= !read;
+    } else if (is_gcc_function(name)) {
+      each_string(bytes_of(sections, index), 3, order,
+                  [&](std::string_view text) { assembly.add_inline(text, false); });
+    }
+  }
+  assembly.finish();
+}
+
+/// Were all units compiled with -O0? GCC then drops no function and no variable.
+bool is_unoptimized(const ElfSections& sections) {
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    if (sections.name(index, sections.header(index)) != kGccOptions) continue;
+    const std::span<const std::byte> bytes = bytes_of(sections, index);
+    std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (rest.empty() || rest.find("'-ftoplevel-reorder'") != std::string_view::npos) return false;
+    while (!rest.empty()) {
+      const std::string_view unit = rest.substr(0, rest.find('\0'));
+      const std::size_t last = unit.rfind("'-O");
+      if (last != std::string_view::npos && unit.substr(last, 5) != "'-O0'") return false;
+      rest.remove_prefix(std::min(rest.size(), unit.size() + 1));
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Bytecode read_gcc_bytecode(const ElfSections& sections) {
   Bytecode code;
   code.code = gcc_bytecode(sections);
+  code.code.unoptimized = is_unoptimized(sections);
   const GElf_Ehdr& header = sections.file_header();
   code.machine = {header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS64, header.e_ident[EI_DATA] == ELFDATA2MSB};
   Names names(code.symbols);
+  ByteOrder order = ByteOrder::Little;
   for (const auto& [id, unit] : gcc_units(sections)) {
     if (unit.symbols == 0) sections.fail(fmt::format("has GCC's bytecode, but no section {}{}", kGccSymbols, id));
-    const ByteOrder order = unit.header == 0 ? ByteOrder::Little : gcc_header(sections, unit.header).order;
+    order = unit.header == 0 ? ByteOrder::Little : gcc_header(sections, unit.header).order;
     GccTable(sections, unit, order).read(names);
   }
+  read_gcc_assembly(sections, order, code.code);
   return code;
 }
 
@@ -249,6 +467,71 @@ struct Blobs {
   std::span<const std::byte> symbols;
   std::span<const std::byte> strings;
 };
+
+/// The assembly in constants, of a module or a function: LLVM's BitcodeWriter, ModuleBitcodeWriter::writeConstants.
+void read_inline_assembly(Bitstream& stream, Assembly& assembly) {
+  constexpr std::uint64_t kInlineAssembly = 30;
+  constexpr std::size_t kSize = 2;  // behind the type and the flags
+  std::string text;
+  for (Bitstream::Item item = stream.next(); item != Bitstream::Item::EndOfBlock; item = stream.next()) {
+    if (item != Bitstream::Item::Record) throw BadBitcode{"has a block in its constants"};
+    const std::vector<std::uint64_t>& numbers = stream.operands();
+    if (stream.code() != kInlineAssembly || numbers.size() <= kSize) continue;
+    const auto characters = std::span(numbers).subspan(kSize + 1);
+    text.clear();
+    for (std::size_t i = 0; i < std::min<std::uint64_t>(numbers[kSize], characters.size()); ++i)
+      text.push_back(static_cast<char>(characters[i]));
+    assembly.add_inline(text, true);
+  }
+}
+
+/// Of a module that was entered. Constants come first in a function.
+void read_module_assembly(Bitstream& stream, Assembly& assembly) {
+  constexpr std::uint64_t kConstants = 11;
+  constexpr std::uint64_t kFunction = 12;
+  constexpr std::uint64_t kDeclareBlocks = 1;
+  for (Bitstream::Item item = stream.next(); item != Bitstream::Item::EndOfBlock; item = stream.next()) {
+    if (item != Bitstream::Item::Block) continue;
+    const std::uint64_t block = stream.block();
+    if (block != kConstants && block != kFunction) {
+      stream.skip();
+      continue;
+    }
+    stream.enter();
+    if (block == kConstants) {
+      read_inline_assembly(stream, assembly);
+      continue;
+    }
+    Bitstream::Item first = stream.next();
+    while (first == Bitstream::Item::Record && stream.code() == kDeclareBlocks) first = stream.next();
+    if (first == Bitstream::Item::EndOfBlock) continue;
+    if (first == Bitstream::Item::Block && stream.block() == kConstants) {
+      stream.enter();
+      read_inline_assembly(stream, assembly);
+    }
+    stream.leave();
+  }
+}
+
+/// The labels in the functions of all modules. LLVM lists what assembly outside of functions is about.
+void read_bitcode_assembly(std::span<const std::byte> file, LtoCode& code) {
+  constexpr std::uint64_t kModule = 8;
+  Assembly assembly(code);
+  try {
+    Bitstream stream(file);
+    while (stream.next() == Bitstream::Item::Block) {
+      if (stream.block() != kModule) {
+        stream.skip();
+        continue;
+      }
+      stream.enter();
+      read_module_assembly(stream, assembly);
+    }
+  } catch (const BadBitcode&) {  // of a form that only its own version of LLVM reads
+    code.has_assembly = code.assembly_is_unread = true;
+  }
+  assembly.finish();
+}
 
 Blobs find_blobs(std::span<const std::byte> file) {
   constexpr std::uint64_t kStrings = 23;
@@ -358,9 +641,12 @@ class LlvmTable {
 
 Bytecode read_bitcode(const Origin& origin, std::span<const std::byte> bytes) {
   try {
-    const Blobs blobs = find_blobs(unwrapped(bytes));
+    const std::span<const std::byte> file = unwrapped(bytes);
+    const Blobs blobs = find_blobs(file);
     if (blobs.symbols.empty()) throw BadBitcode{"has no symbol table: LLVM's llvm-ar or lld would have to make it"};
-    return LlvmTable(blobs).read();
+    Bytecode code = LlvmTable(blobs).read();
+    read_bitcode_assembly(file, code.code);
+    return code;
   } catch (const BadBitcode& bad) {
     throw InputError(origin.path, origin.member, origin.offset, "is LLVM bitcode that " + bad.reason);
   }

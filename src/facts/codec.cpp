@@ -136,7 +136,8 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
                object.has_open_locals});
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
-  out.number(object.loaded_bytes);
+  out.numbers({object.lto.unoptimized, object.lto.has_assembly, object.lto.assembly_is_unread, object.loaded_bytes});
+  put_texts(out, object.lto.assembly_defines);
   put_device_facts(out, object.device);
   out.text(object.soname);
   put_texts(out, object.needed);
@@ -199,7 +200,11 @@ ObjectFacts get_object(WireReader& in) {
     *flag = in.flag();
   object.lto.compiler = get_enum(in, LtoCompiler::Llvm);
   object.lto.version = in.text();
+  object.lto.unoptimized = in.flag();
+  object.lto.has_assembly = in.flag();
+  object.lto.assembly_is_unread = in.flag();
   object.loaded_bytes = in.number();
+  object.lto.assembly_defines = get_texts(in);
   object.device = get_device_facts(in);
   object.soname = in.text();
   object.needed = get_texts(in);

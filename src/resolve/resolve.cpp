@@ -2,6 +2,8 @@
 
 #include "resolve/resolve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,6 +14,7 @@
 #include "resolve/linked_objects.hpp"
 #include "resolve/lld.hpp"
 #include "scan/spelling.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -197,6 +200,36 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
   return name.why == Missing::Discarded && traits_of(job).says_discarded;
 }
 
+namespace {
+
+/// "a, b, c and 5 more"
+std::string first_few(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  const auto shown = std::span(names).first(std::min(names.size(), kShown));
+  std::string text;
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + shown[i];
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+/// What is known once the linker has had the code compiled.
+void note_code_not_judged(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  std::set<std::string>& not_judged = resolution.judgement.not_judged;
+  std::vector<std::string> names;
+  for (const Unresolved& name : resolution.unresolved)
+    if (name.reported == Reported::IfKept) names.push_back(demangle(name.symbol));
+  if (!names.empty()) not_judged.insert("whether link-time optimisation keeps the code that needs " + first_few(names));
+  std::vector<std::string> objects;
+  if (job.scope.command)
+    for (const ObjectId id : linked_relocatables(inputs, resolution))
+      if (const ObjectFacts& object = object_of(inputs, id); object.origin.bytecode && object.lto.has_assembly)
+        objects.push_back(object.origin.display());
+  if (!objects.empty()) not_judged.insert("assembly in code for link-time optimisation (" + first_few(objects) + ")");
+}
+
+}  // namespace
+
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution, Unsettled& unsettled) {
   const bool judged = resolution.judgement.undefined == Judged::Yes;
   std::set<std::string> made_local;
@@ -208,6 +241,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     resolution.unresolved.push_back(std::move(name));
   }
   unsettled.undefined.clear();
+  note_code_not_judged(job, inputs, resolution);
   if (!judged)
     std::erase_if(resolution.rejections, rests_on_absence);
   else if (!all_read(inputs))

@@ -20,11 +20,14 @@
 //     machine: it reports what such an object refers to in every output, whatever options say of undefined symbols, and
 //     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
 // 10. What only code for link-time optimisation refers to is judged by the linker once that code is compiled, and much of
-//     it is dropped by then. So such a name may be missing, and that is all that is reported.
+//     it is dropped by then. So such a name may be missing, and that is all that is reported, but for rule 13.
 // 11. What a shared object defines has a value for --defsym and scripts, but in mold, only where a relocation makes the
 //     program hold a copy of the variable or a stand-in of the function; of the latter gold knows nothing.
 // 12. An undefined local symbol (".local f" and a use of f, in LLVM's assembler) is zero to GNU ld and gold. lld and mold
 //     report it as they do a hidden name, whatever else is called that.
+// 13. GCC drops nothing of an object that was compiled with -O0, whatever the link's options: neither functions nor
+//     branches. --gc-sections may, and a definition that another one takes the place of is dropped.
+// 14. GCC does not list what assembly defines, and the linker meets it when all code is compiled.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -285,6 +288,7 @@ class Settler {
     std::vector<UndefinedName> refused = take_indirect();
     place(refused);
     std::vector<UndefinedName> candidates = take_bytecode_names();
+    std::erase_if(names_, [&](const UndefinedName& name) { return is_defined_by_assembly(name.symbol); });
     std::erase_if(names_, [&](const UndefinedName& name) {
       return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
     });
@@ -358,8 +362,30 @@ class Settler {
     });
     std::vector<UndefinedName> taken(std::make_move_iterator(begin), std::make_move_iterator(names_.end()));
     names_.erase(begin, names_.end());
-    for (UndefinedName& name : taken) name.reported = Reported::IfKept;
+    std::erase_if(taken, [&](const UndefinedName& name) { return is_defined_by_assembly(name.symbol); });
+    for (UndefinedName& name : taken)
+      if (std::ranges::none_of(name.references, [&](const Reference& one) { return is_kept_for_sure(one.id.in); }))
+        name.reported = Reported::IfKept;
     return taken;
+  }
+
+  /// Rule 13.
+  bool is_kept_for_sure(ObjectId id) const {
+    const ObjectFacts& facts = object(id);
+    if (!facts.lto.unoptimized || job_.gc_sections) return false;
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s)
+      if (facts.symbols[s].defined() && out_.resolution_of({id, s}) != SymbolResolution::Kept) return false;
+    return true;
+  }
+
+  /// Rule 14.
+  bool is_defined_by_assembly(const std::string& name) {
+    if (!assembly_defines_) {
+      assembly_defines_.emplace();
+      for (const ObjectId id : linked_relocatables(inputs_, out_))
+        for (const std::string& defined : object(id).lto.assembly_defines) assembly_defines_->insert(defined);
+    }
+    return assembly_defines_->contains(name);
   }
 
   /// Rule 9.
@@ -816,6 +842,7 @@ class Settler {
   std::map<ObjectId, std::vector<Use>> uses_;
   std::vector<IndirectLibrary> needed_;
   std::optional<LiveSections> live_;
+  std::optional<std::unordered_set<std::string_view>> assembly_defines_;  ///< in code for link-time optimisation
 };
 
 }  // namespace

@@ -565,8 +565,8 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
     if (name.reported == Reported::No || reported_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
                                    message_for(job, name));
-    if (name.reported == Reported::Warning) finding.severity = Severity::Warning;
-    if (name.reported == Reported::IfKept) finding.severity = Severity::Note;
+    const bool warned = name.reported == Reported::Warning || name.reported == Reported::IfKept;
+    if (warned) finding.severity = Severity::Warning;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     note_suppliers(name, finding);
     findings.push_back(std::move(finding));

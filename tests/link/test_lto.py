@@ -269,15 +269,70 @@ def test_a_build_with_fat_objects_and_links_of_both_kinds(lab):
     lab.sh("ninja with", check=False)
     result = lab.audit("check", "-p", ".")
     assert result.code == 1 and re.search(r"^error: missing .*\n(  .*\n)*  link      without$", result.out, re.M), result
-    assert re.search(r"^note: missing .*\n(  .*\n)*  link      with$", result.out, re.M), result
+    assert re.search(r"^warning: missing .*\n(  .*\n)*  link      with$", result.out, re.M), result
 
 
-def test_a_name_that_only_this_code_needs_is_a_note(lab):
-    """A function that no one calls is dropped, and what it calls with it: every linker accepts this."""
-    lab.cc("a.o", "int missing(void); int unused(void) { return missing(); } int main(void) { return 0; }", "gcc -O2 -flto")
-    result = lab.audit("check", "--", "gcc", "a.o", "-o", "a")
-    assert result.code == 0, result
-    assert "note: missing is not defined by any input, and the link fails if link-time optimisation keeps the code that refers to it" in result.out
+# What refers to b(), which nothing defines. With -O0 GCC drops none of it; else whether it stays is not known.
+REFERRING = {
+    "live": "void b(void); int main(void) { b(); return 0; }",
+    "unused function": "void b(void); void unused(void) { b(); } int main(void) { return 0; }",
+    "false condition": "void b(void); static int flag; int main(void) { if (flag) b(); return 0; }",
+    "data": "extern int b; int *p = &b; int main(void) { return 0; }",
+}
+
+
+@pytest.mark.parametrize("compiler", ["gcc -O0", "gcc", "gcc -O2", "gcc -O2 -O0", "clang -O0"])
+def test_a_name_that_only_this_code_needs(lab, compiler):
+    driver = compiler.split()[0]
+    need(driver, "ld.lld" if driver == "clang" else "gcc")
+    option = "-fuse-ld=lld" if driver == "clang" else ""
+    sure = driver == "gcc" and not compiler.endswith("-O2")
+    for number, source in enumerate(REFERRING.values()):
+        lab.cc(f"{number}.o", source, f"{compiler} -flto")
+        command = f"{driver} -flto {option} {number}.o -o out"
+        code = lab.sh(command, check=False).code
+        result = lab.audit("check", "--", *command.split())
+        if sure:
+            assert code == 1 and result.code == 1 and "error: b is not defined by any input" in result.out, result
+            continue
+        assert result.code == 0 and "warning: b is not defined by any input, and the link fails if link-time" in result.out, result
+        assert "; not judged: whether link-time optimisation keeps the code that needs b" in result.out, result
+
+
+def test_a_definition_that_another_one_replaces_is_dropped(lab):
+    """And what it refers to with it, of unoptimised code too."""
+    lab.cc("a.o", "void b(void); __attribute__((weak)) void f(void) { b(); } int main(void) { f(); return 0; }", "gcc -O0 -flto")
+    lab.cc("f.o", "void f(void) {}", "gcc")
+    assert lab.sh("gcc a.o f.o -o a", check=False).code == 0
+    assert lab.audit("check", "--", "gcc", "a.o", "f.o", "-o", "a").code == 0
+
+
+# Source and whether its assembly may make a link fail that has nothing wrong in its tables.
+ASSEMBLY = {
+    "default version": ('__asm__(".symver f1, f@@V1"); int f1(void) { return 1; }', True),
+    "definition": ('__asm__(".text\\n.globl entry\\nentry: ret"); void entry(void); int f(void) { entry(); return 1; }', True),
+    "reference": ('int f(void) { return 1; } __asm__(".data\\n.quad f");', True),
+    "exported label": ('int f(int x) { __asm__ volatile(".globl l\\nl: nop"); return x; }', True),
+    "label of a loop": ('int f(int x) { __asm__ volatile("again: nop\\n\\tjmp again"); return x; }', True),
+    "version of a reference": ('__asm__(".symver memcpy, memcpy@GLIBC_2.2.5"); int f(void) { return 1; }', False),
+    "section": ('__asm__(".section .note.x,\\"a\\"\\n.string \\"a: b\\"\\n.text"); int f(void) { return 1; }', False),
+    "numbered label": ('int f(int x) { __asm__ volatile("1: nop\\n\\tjmp 1b"); return x; }', False),
+    "texts": ('int puts(const char *); int f(int x) { return puts("usage: f x\\noptions: none") + puts("f: error"); }', False),
+}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "gcc -flto-compression-level=0", "clang"])
+def test_assembly_in_this_code(lab, compiler):
+    """LLVM lists what assembly outside of functions is about, so that the tables say all of that."""
+    need(compiler.split()[0])
+    for number, (case, (source, may_fail)) in enumerate(ASSEMBLY.items()):
+        lab.cc(f"{number}.o", source, f"{compiler} -O2 -flto -fPIC")
+        linker = "-fuse-ld=lld" if compiler == "clang" else ""
+        lab.write("v.map", "V1 { };")
+        result = lab.audit("check", "--", compiler.split()[0], *linker.split(), "-flto", "-shared", f"{number}.o", "-Wl,--version-script=v.map", "-o", "a.so")
+        said = f"not judged: assembly in code for link-time optimisation ({number}.o)" in result.out
+        assert said == (may_fail and (compiler != "clang" or "label" in case)), (case, result)
+        assert result.code == 0 and "entry" not in result.out, (case, result)
 
 
 def test_a_name_that_an_object_needs_too_is_an_error(lab):
