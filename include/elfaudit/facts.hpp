@@ -77,6 +77,8 @@ struct LtoCode {
   bool has_assembly = false;        ///< assembly in it defines or uses symbols that the compiler does not list
   bool assembly_is_unread = false;  ///< what that assembly says is not known
   std::vector<std::string> assembly_defines{};  ///< symbols that it defines, each once, sorted
+  std::vector<std::string> default_versions{};  ///< that it gives, as `.symver` does: "f1 f@@V1"
+  bool keeps_unused = false;                    ///< GCC's: attributes may keep what nothing refers to
 };
 
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };

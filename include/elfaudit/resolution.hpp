@@ -115,6 +115,7 @@ struct Rejection {
     TlsMismatch,       ///< `first` is thread-local and `other` is not, or the other way round
     NoSuchVersion,     ///< the object defines foo@V, and no version script has a node V
     VersionUnmatched,  ///< a version script gives an undefined name a version
+    DroppedVersion,    ///< `first` in GCC's bytecode, which is dropped, though assembly gives it the version `detail`
     Redeclared,        ///< in GCC's bytecode `first` is a function and `other` a variable, or the other way round
   };
   Kind kind = Kind::HiddenFromShared;

@@ -66,6 +66,7 @@ class Assembly {
       statement.remove_prefix(std::min(statement.size(), label_length(statement)));
       statement = without_margins(statement);
       if (!statement.empty() && !is_about_no_symbol(statement)) code_.has_assembly = true;
+      if (first_word(statement) == ".symver") note_version(statement);
       if (starts_with_any(statement, {".set ", ".set\t", ".equ ", ".comm ", ".comm\t"}))
         define(first_word(statement.substr(statement.find_first_of(" \t"))));
     });
@@ -135,6 +136,18 @@ class Assembly {
     return std::ranges::find(kDirectives, word) != kDirectives.end();
   }
 
+  /// `.symver f1, f@@V1` says that f1 is the default version of f.
+  void note_version(std::string_view statement) {
+    statement.remove_prefix(std::string_view(".symver").size());
+    const std::size_t comma = statement.find(',');
+    if (comma == std::string_view::npos) return;
+    const std::string_view name = first_word(statement.substr(0, comma));
+    const std::string_view versioned = without_margins(statement.substr(comma + 1));
+    const std::size_t at = versioned.find("@@");
+    if (name.empty() || at == 0 || at == std::string_view::npos || versioned.substr(at + 2).starts_with("@")) return;
+    code_.default_versions.push_back(std::string(name) + " " + std::string(versioned));
+  }
+
   void define(std::string_view name) {
     if (name.empty()) return;
     code_.has_assembly = true;
@@ -162,6 +175,7 @@ constexpr std::string_view kGccHeader = ".gnu.lto_.lto.";
 constexpr std::string_view kGccSymbols = ".gnu.lto_.symtab.";
 constexpr std::string_view kGccTypes = ".gnu.lto_.ext_symtab.";
 constexpr std::string_view kGccAssembly = ".gnu.lto_.asm.";
+constexpr std::string_view kGccDeclarations = ".gnu.lto_.decls.";
 constexpr std::string_view kGccOptions = ".gnu.lto_.opts";
 constexpr std::string_view kGccAny = ".gnu.lto_";
 constexpr std::string_view kLlvmSection = ".llvm.lto";
@@ -380,6 +394,14 @@ bool is_gcc_function(std::string_view section) {
   return section.starts_with(kGccAny) && section.size() > kGccAny.size() && section[kGccAny.size()] != '.';
 }
 
+/// May an attribute, or a constructor, keep what nothing refers to? Attributes are identifiers among the declarations.
+bool may_keep_unused(std::span<const std::byte> declarations) {
+  const std::optional<std::string> bytes = unpacked(declarations);
+  if (!bytes) return true;
+  const auto has = [&](std::string_view word) { return bytes->find(word) != std::string::npos; };
+  return has("used") || has("externally_visible") || has("structor") || has("_GLOBAL_") || has("ifunc") || has("alias");
+}
+
 void read_gcc_assembly(const ElfSections& sections, ByteOrder order, LtoCode& code) {
   Assembly assembly(code);
   for (std::size_t index = 1; index < sections.count(); ++index) {
@@ -395,6 +417,9 @@ void read_gcc_assembly(const ElfSections& sections, ByteOrder order, LtoCode& co
     }
   }
   assembly.finish();
+  for (std::size_t index = 1; index < sections.count() && !code.default_versions.empty(); ++index)
+    if (sections.name(index, sections.header(index)).starts_with(kGccDeclarations))
+      code.keeps_unused |= may_keep_unused(bytes_of(sections, index));
 }
 
 /// Were all units compiled with -O0? GCC then drops no function and no variable.

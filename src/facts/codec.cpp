@@ -136,8 +136,10 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
                object.has_open_locals});
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
-  out.numbers({object.lto.unoptimized, object.lto.has_assembly, object.lto.assembly_is_unread, object.loaded_bytes});
+  out.numbers({object.lto.unoptimized, object.lto.has_assembly, object.lto.assembly_is_unread, object.lto.keeps_unused,
+               object.loaded_bytes});
   put_texts(out, object.lto.assembly_defines);
+  put_texts(out, object.lto.default_versions);
   put_device_facts(out, object.device);
   out.text(object.soname);
   put_texts(out, object.needed);
@@ -203,8 +205,10 @@ ObjectFacts get_object(WireReader& in) {
   object.lto.unoptimized = in.flag();
   object.lto.has_assembly = in.flag();
   object.lto.assembly_is_unread = in.flag();
+  object.lto.keeps_unused = in.flag();
   object.loaded_bytes = in.number();
   object.lto.assembly_defines = get_texts(in);
+  object.lto.default_versions = get_texts(in);
   object.device = get_device_facts(in);
   object.soname = in.text();
   object.needed = get_texts(in);

@@ -312,7 +312,7 @@ class RelocationCheck {
   }
 
   /// Whether a place can be reached is known when all have an address. Below two gigabytes every address and distance
-  /// of 32 bits reaches, and an instruction with fewer is the compiler's, within one section, or gets a stub.
+  /// of 32 bits reaches; an instruction with fewer is the compiler's, within one section, or gets a stub.
   void note_what_is_not_judged(HowJudged judged) {
     constexpr std::uint64_t kReach = std::uint64_t{1} << 31;
     std::set<std::string>& not_judged = out_.judgement.not_judged;
@@ -326,6 +326,17 @@ class RelocationCheck {
           if (out_.resolution_of({object.id, s}) == SymbolResolution::Kept) size += std::min(symbol.size, kReach);
     }
     if (size >= kReach) not_judged.insert("whether relocations of 32 bits reach");
+    if (std::ranges::any_of(objects_, [&](const Object& object) { return has_narrow(object.facts->relocations); }))
+      not_judged.insert(kNarrow);
+  }
+
+  bool has_narrow(const RelocationKinds& kinds) const {
+    std::uint64_t types = 0;
+    for (const std::size_t writable : {0, 1})
+      types |= kinds.of_locals[writable] | kinds.of_globals[writable] | kinds.of_hidden[writable];
+    return kinds.known && std::ranges::any_of(relocation_types(link_.rules), [&](const RelocationType& type) {
+             return type.narrow && type.number < 64 && (types >> type.number & 1) != 0;
+           });
   }
 
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
@@ -450,6 +461,7 @@ class RelocationCheck {
       const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
       const JudgedRelocation judged =
           judge_relocation(link_, class_of(relocation, *type), target, {section.name, section.writable, section.code});
+      if (type->narrow && !target.absolute) out_.judgement.not_judged.insert(kNarrow);
       if (!judged.refused) continue;
       if (!dropped) dropped = dropped_sections(*object.facts, object.id, out_);
       if (is_gone(*dropped, relocation, section)) continue;
@@ -512,6 +524,8 @@ class RelocationCheck {
              (one.refused.section == ".eh_frame" && one.symbol_section != 0 && !live.live(one.in, one.symbol_section));
     });
   }
+
+  static constexpr const char* kNarrow = "whether relocations of 8 and 16 bits reach";
 
   const LinkJob& job_;
   std::vector<InputFacts>& inputs_;

@@ -42,6 +42,8 @@ using enum RelocationClass;
 
 #define ELFAUDIT_ROW(name, what) \
   { name, what, #name }
+#define ELFAUDIT_NARROW(name, what) \
+  { name, what, #name, true }
 constexpr RelocationType kX86[] = {
     ELFAUDIT_ROW(R_X86_64_NONE, Nothing),
     ELFAUDIT_ROW(R_X86_64_64, Word),
@@ -51,10 +53,10 @@ constexpr RelocationType kX86[] = {
     ELFAUDIT_ROW(R_X86_64_GOTPCREL, Got),
     ELFAUDIT_ROW(R_X86_64_32, Small),
     ELFAUDIT_ROW(R_X86_64_32S, SmallSigned),
-    ELFAUDIT_ROW(R_X86_64_16, Small),
-    ELFAUDIT_ROW(R_X86_64_PC16, DistanceByte),
-    ELFAUDIT_ROW(R_X86_64_8, Small),
-    ELFAUDIT_ROW(R_X86_64_PC8, DistanceByte),
+    ELFAUDIT_NARROW(R_X86_64_16, Small),
+    ELFAUDIT_NARROW(R_X86_64_PC16, DistanceByte),
+    ELFAUDIT_NARROW(R_X86_64_8, Small),
+    ELFAUDIT_NARROW(R_X86_64_PC8, DistanceByte),
     ELFAUDIT_ROW(R_X86_64_DTPOFF64, TlsOffsetWord),
     ELFAUDIT_ROW(R_X86_64_TPOFF64, LocalExecWord),
     ELFAUDIT_ROW(R_X86_64_TLSLD, TlsModule),
@@ -74,10 +76,10 @@ constexpr RelocationType kX86[] = {
 constexpr RelocationType kAarch64[] = {
     ELFAUDIT_ROW(R_AARCH64_ABS64, Word),
     ELFAUDIT_ROW(R_AARCH64_ABS32, Small),
-    ELFAUDIT_ROW(R_AARCH64_ABS16, Small),
+    ELFAUDIT_NARROW(R_AARCH64_ABS16, Small),
     ELFAUDIT_ROW(R_AARCH64_PREL64, DistanceWord),
     ELFAUDIT_ROW(R_AARCH64_PREL32, Distance),
-    ELFAUDIT_ROW(R_AARCH64_PREL16, DistanceByte),
+    ELFAUDIT_NARROW(R_AARCH64_PREL16, DistanceByte),
     ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G0, LowPart),
     ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G0_NC, SmallPart),
     ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G1, SmallPart),
@@ -129,10 +131,10 @@ constexpr RelocationType kI386[] = {
     ELFAUDIT_ROW(R_386_GOTOFF, FromGot),
     ELFAUDIT_ROW(R_386_TLS_IE, TlsSlotAddress),
     ELFAUDIT_ROW(R_386_TLS_LE, LocalExec),
-    ELFAUDIT_ROW(R_386_16, Small),
-    ELFAUDIT_ROW(R_386_PC16, DistanceByte),
-    ELFAUDIT_ROW(R_386_8, Small),
-    ELFAUDIT_ROW(R_386_PC8, DistanceByte),
+    ELFAUDIT_NARROW(R_386_16, Small),
+    ELFAUDIT_NARROW(R_386_PC16, DistanceByte),
+    ELFAUDIT_NARROW(R_386_8, Small),
+    ELFAUDIT_NARROW(R_386_PC8, DistanceByte),
     ELFAUDIT_ROW(R_386_TLS_LDO_32, TlsOffset),
     ELFAUDIT_ROW(R_386_TLS_IE_32, TlsSlotSub),
     ELFAUDIT_ROW(R_386_TLS_LE_32, LocalExecSub),
@@ -168,6 +170,7 @@ constexpr RelocationType kRiscv64[] = {
     ELFAUDIT_ROW(R_RISCV_RVC_JUMP, NearBranch),
 };
 #undef ELFAUDIT_ROW
+#undef ELFAUDIT_NARROW
 
 // Power ELF ABI 1.5, 3.5.3: those that gcc 12 emits (-mcmodel=large, -fno-plt, -mlongcall, -mcpu=power10) and lld 19 or
 // mold 1.10 does not know. elf.h has few of them.

@@ -66,6 +66,7 @@ struct RelocationType {
   std::uint32_t number = 0;
   RelocationClass what = RelocationClass::Small;
   std::string_view name;  ///< "R_X86_64_32"
+  bool narrow = false;    ///< it has 8 or 16 bits
 };
 
 /// Those that some linker refuses somewhere, by ascending number; empty for None.

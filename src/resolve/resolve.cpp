@@ -10,6 +10,7 @@
 #include <span>
 
 #include "resolve/bfd.hpp"
+#include "resolve/exports.hpp"
 #include "resolve/gold.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/lld.hpp"
@@ -213,6 +214,54 @@ std::string first_few(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Is an object of GCC's bytecode dropped as a whole, since it defines nothing that is exported or that another object
+/// or an option mentions?
+bool is_dropped(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution, ObjectId id) {
+  const ObjectFacts& object = object_of(inputs, id);
+  if (object.lto.unoptimized || object.lto.keeps_unused) return false;
+  const Exports exports(job);
+  std::set<std::string_view> defined;
+  for (const Symbol& symbol : object.symbols) {
+    if (!symbol.defined()) continue;
+    const bool hidden = symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
+    if (!hidden && !exports.made_local(object.name(symbol))) return false;
+    defined.insert(object.name(symbol));
+  }
+  if (std::ranges::any_of(job.required, [&](const std::string& name) { return defined.contains(name); })) return false;
+  return std::ranges::none_of(linked_relocatables(inputs, resolution), [&](ObjectId other) {
+    const ObjectFacts& facts = object_of(inputs, other);
+    return other != id && std::ranges::any_of(facts.symbols, [&](const Symbol& symbol) {
+             return defined.contains(facts.name(symbol));
+           });
+  });
+}
+
+/// Default versions that assembly in GCC's bytecode gives: the linker looks for their nodes once the code is compiled,
+/// and a function that only assembly uses is gone by then.
+void reject_versions_of_assembly(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (job.output != OutputKind::SharedObject || !traits_of(job).needs_version_nodes) return;
+  for (const ObjectId id : linked_relocatables(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    if (!object.origin.bytecode) continue;
+    for (const std::string_view given : object.lto.default_versions) {
+      const std::string_view name = given.substr(0, given.find(' '));
+      const std::string_view versioned = given.substr(std::min(given.size(), name.size() + 1));
+      const std::size_t at = versioned.find("@@");
+      const auto symbol = std::ranges::find_if(
+          object.symbols, [&](const Symbol& one) { return one.defined() && object.name(one) == name; });
+      if (symbol == object.symbols.end() || at == std::string_view::npos) continue;
+      const SymbolId first{id, static_cast<std::uint32_t>(symbol - object.symbols.begin())};
+      const std::string version(versioned.substr(at + 2));
+      if (std::ranges::find(job.versions, version, &VersionNode::name) == job.versions.end())
+        resolution.rejections.push_back(
+            {Rejection::Kind::NoSuchVersion, std::string(versioned.substr(0, at)), first, {}, version});
+      else if (is_dropped(job, inputs, resolution, id))
+        resolution.rejections.push_back(
+            {Rejection::Kind::DroppedVersion, std::string(name), first, {}, std::string(versioned)});
+    }
+  }
+}
+
 /// What is known once the linker has had the code compiled.
 void note_code_not_judged(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
   std::set<std::string>& not_judged = resolution.judgement.not_judged;
@@ -241,6 +290,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     resolution.unresolved.push_back(std::move(name));
   }
   unsettled.undefined.clear();
+  if (job.scope.command) reject_versions_of_assembly(job, inputs, resolution);
   note_code_not_judged(job, inputs, resolution);
   if (!judged)
     std::erase_if(resolution.rejections, rests_on_absence);

@@ -108,7 +108,10 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
       unmatched ? "a version script gives " + demangle(rejection.symbol) + " to " + rejection.detail +
                       ", and no input defines it"
                 : demangle(rejection.symbol) + " has version " + rejection.detail + ", which no version script defines";
-  if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
+  if (rejection.kind == Rejection::Kind::DroppedVersion)
+    message = "assembly gives " + demangle(rejection.symbol) + " the version " + rejection.detail +
+              ", and link-time optimisation drops it: GCC does not see that assembly uses it";
+  else if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
     message =
         demangle(rejection.symbol) + "@" + rejection.detail +
         " is not defined by any input, and GNU ld rejects a name with a version that a shared object leaves undefined";
@@ -146,6 +149,7 @@ std::vector<Finding> refused_links(const Evidence& evidence) {
         break;
       case Rejection::Kind::NoSuchVersion:
       case Rejection::Kind::VersionUnmatched:
+      case Rejection::Kind::DroppedVersion:
         findings.push_back(version_not_defined(evidence, rejection));
         break;
       case Rejection::Kind::Redeclared:  // lto-type-mismatch

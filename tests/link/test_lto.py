@@ -307,6 +307,31 @@ def test_a_definition_that_another_one_replaces_is_dropped(lab):
     assert lab.audit("check", "--", "gcc", "a.o", "f.o", "-o", "a").code == 0
 
 
+SYMVER = '__asm__(".symver f1, f@@V1"); '
+# Source, option of the compiler, version script. GCC drops f1 where nothing that is exported may need it.
+DEFAULT_VERSIONS = {
+    "alone": (SYMVER + "int f1(void) { return 1; }", "-O2", "V1 { global: f; local: *; };", True),
+    "a variable": (SYMVER + "int f1 = 1; int other(void) { return f1; }", "-O2", "V1 { global: f; local: *; };", True),
+    "no node": (SYMVER + "int f1(void) { return 1; }", "-O2", "V2 { global: f1; };", True),
+    "exported itself": (SYMVER + "int f1(void) { return 1; }", "-O2", "V1 { global: f; f1; local: *; };", False),
+    "used": (SYMVER + "__attribute__((used)) int f1(void) { return 1; }", "-O2", "V1 { global: f; local: *; };", False),
+    "unoptimised": (SYMVER + "int f1(void) { return 1; }", "-O0", "V1 { global: f; local: *; };", False),
+    "needed": (SYMVER + "__attribute__((noinline)) int f1(int x) { __asm__ volatile(\"\"); return x; } int api(int x) { return f1(x); }",
+               "-O2", "V1 { global: f; api; local: *; };", False),
+}
+
+
+@pytest.mark.parametrize("source, option, script, fails", DEFAULT_VERSIONS.values(), ids=list(DEFAULT_VERSIONS))
+def test_a_default_version_that_assembly_gives(lab, source, option, script, fails):
+    lab.write("v.map", script)
+    lab.cc("a.o", source, f"gcc {option} -flto -fPIC")
+    command = "gcc -flto -shared a.o -Wl,--version-script=v.map -o a.so"
+    assert (lab.sh(command, check=False).code != 0) == fails
+    result = lab.audit("check", "--", *command.split())
+    assert result.code == fails and ("[version-not-defined]" in result.out) == fails, result
+    assert "assembly in code for link-time optimisation (a.o)" in result.out, result
+
+
 # Source and whether its assembly may make a link fail that has nothing wrong in its tables.
 ASSEMBLY = {
     "default version": ('__asm__(".symver f1, f@@V1"); int f1(void) { return 1; }', True),

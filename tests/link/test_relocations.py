@@ -321,6 +321,16 @@ def test_a_program_of_more_than_two_gigabytes_may_be_too_large(lab, source, said
     assert out.startswith("no findings" if said else "clean")
 
 
+@pytest.mark.parametrize("machine", ["elf_x86_64", "elf_i386"])
+def test_relocations_that_may_be_too_short(lab, machine):
+    """The linker: relocation truncated to fit."""
+    lab.write("a.s", '.globl _start\n_start: nop\n.section .note.GNU-stack,"",@progbits\n.section .rodata\n.short x\n.data\n.globl x\nx: .long 1\n')
+    lab.sh(f"as {'--32' if machine == 'elf_i386' else ''} a.s -o a.o")
+    command = f"ld.bfd -m {machine} a.o -o a"
+    assert lab.sh(command, check=False).code != 0
+    assert "not judged: whether relocations of 8 and 16 bits reach" in lab.audit("check", "--", *command.split()).out
+
+
 COMMON = {"common": "_start: mov v(%rip), %eax; .comm v, 4, 4; .globl _start",
           "function": ".globl v; .type v, @function; .size v, 1; v: ret",
           "ifunc": ".globl v; .type v, @gnu_indirect_function; .size v, 1; v: ret",

@@ -353,6 +353,14 @@ Advice on_message(Message what, const MessageNames& names) {
   return {};
 }
 
+/// "f@@V1" that assembly in bytecode gives to that function; empty: none.
+static std::string version_by_assembly(const ObjectFacts& object, std::string_view name) {
+  for (const std::string& given : object.lto.default_versions)
+    if (given.size() > name.size() && given.starts_with(name) && given[name.size()] == ' ')
+      return given.substr(name.size() + 1);
+  return {};
+}
+
 void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs) {
   if (!finding.fixes.empty() || finding.sites.empty()) return;
   const SymbolId id = finding.sites.front().id;
@@ -369,7 +377,13 @@ void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs) {
   } else if (finding.rule == "version-not-defined" && id.valid()) {
     const ObjectFacts& object = inputs[id.in.input].objects[id.in.object];
     const Symbol& symbol = object.symbols[id.symbol];
-    if (symbol.defined()) fix(Message::VersionWithoutNode, std::string(object.text(symbol.version)));
+    const std::string given = version_by_assembly(object, object.name(symbol));
+    if (!given.empty() && finding.symbol == object.name(symbol))
+      finding.fixes = {{on_message(Message::SymverUnderLto, {given, {}, {}}).fix, {}, {}}};
+    else if (!given.empty())
+      fix(Message::VersionWithoutNode, given.substr(given.find("@@") + 2));
+    else if (symbol.defined())
+      fix(Message::VersionWithoutNode, std::string(object.text(symbol.version)));
   }
 }
 
