@@ -333,14 +333,13 @@ std::optional<std::string> inflated(std::span<const std::byte> packed) {
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string out;
+  std::array<char, 16384> chunk;
   int status = Z_OK;
   while (status == Z_OK && out.size() < limits::kLtoAssembly) {
-    const std::size_t had = out.size();
-    out.resize(std::max<std::size_t>(had * 2, 4096));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + had);
-    stream.avail_out = static_cast<uInt>(out.size() - had);
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = chunk.size();
     status = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    out.append(chunk.data(), chunk.size() - std::min<std::size_t>(stream.avail_out, chunk.size()));
   }
   inflateEnd(&stream);
   if (status != Z_STREAM_END) return std::nullopt;
