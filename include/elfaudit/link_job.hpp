@@ -132,6 +132,7 @@ struct RelocationPolicy {
   bool unequal_data = false;       ///< --ignore-data-address-equality: a protected variable may be copied
   bool unequal_functions = false;  ///< --ignore-function-address-equality: the same for a protected function's address
   bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made in spite of errors
+  bool forgives = false;           ///< GNU ld's -w: of all errors but the fatal ones, without a word
 };
 
 /// What a linker warns of, where --fatal-warnings makes errors of its warnings.

@@ -227,87 +227,6 @@ struct PendingInput {
   InputState state;
 };
 
-/// The options that say what a linker warns of and whether that is an error (ld manual: --fatal-warnings,
-/// --warn-common,
-/// --no-warnings; lld's --warn-backrefs), in the order of the line; the last one of a kind wins.
-class WarningOptions {
- public:
-  explicit WarningOptions(const LinkerTraits& linker) : linker_(linker) {}
-
-  /// False when the item is none of these options, or says more than this.
-  bool take(const LineItem& item);
-
-  /// -z KEYWORD=VALUE
-  void take_keyword(std::string_view keyword, std::string_view value);
-
-  WarningPolicy policy(OutputKind output) const;
-
- private:
-  const LinkerTraits& linker_;
-  WarningPolicy policy_;
-  std::optional<bool> shared_text_;  ///< --warn-shared-textrel
-  bool silent_ = false;
-  bool no_inhibit_exec_ = false;
-};
-
-bool WarningOptions::take(const LineItem& item) {
-  switch (item.effect) {
-    case OptionEffect::FatalWarnings:
-    case OptionEffect::NoFatalWarnings:
-      policy_.fatal = item.effect == OptionEffect::FatalWarnings;
-      return false;  // some warnings are errors from there on alone
-    case OptionEffect::NoInhibitExec:
-      no_inhibit_exec_ = true;
-      return false;
-    case OptionEffect::Entry:
-      policy_.entry_by_option = true;
-      return false;
-    case OptionEffect::Omagic:
-      policy_.writable_text = item.name == "N" || item.name == "omagic";
-      policy_.one_segment = true;
-      return false;
-    case OptionEffect::Warning:
-      break;
-    default:
-      return false;
-  }
-  if (item.name == "warn-common" || item.name == "no-warn-common")
-    policy_.common = item.name == "warn-common";
-  else if (item.name == "warn-backrefs" || item.name == "no-warn-backrefs")
-    policy_.backrefs = item.name == "warn-backrefs";
-  else if (item.name == "warn-backrefs-exclude")
-    policy_.backrefs_exclude.push_back(item.value);
-  else if (item.name == "warn-textrel" || item.name == "no-warn-textrel")
-    policy_.text = item.name == "warn-textrel";
-  else if (item.name == "warn-shared-textrel" || item.name == "no-warn-shared-textrel")
-    shared_text_ = item.name == "warn-shared-textrel";
-  else if (item.name == "warn-execstack" || item.name == "no-warn-execstack")
-    policy_.stack = item.name == "warn-execstack";
-  else if (item.name == "warn-rwx-segments" || item.name == "no-warn-rwx-segments")
-    policy_.segments = item.name == "warn-rwx-segments";
-  else if (item.name == "no-omagic")
-    policy_.writable_text = policy_.one_segment = false;
-  else
-    silent_ = true;
-  return true;
-}
-
-void WarningOptions::take_keyword(std::string_view keyword, std::string_view value) {
-  if (keyword == "execstack" || keyword == "noexecstack") policy_.stack_executable = keyword == "execstack";
-  if (keyword == "separate-code" || keyword == "noseparate-code") policy_.shared_pages = keyword == "noseparate-code";
-  if (keyword == "execstack-if-needed") policy_.stack_if_needed = true;
-  if (keyword == "stack-size") policy_.stack_sized = value.find_first_not_of("0xX") != std::string_view::npos;
-}
-
-WarningPolicy WarningOptions::policy(OutputKind output) const {
-  WarningPolicy policy = policy_;
-  policy.silent = silent_;
-  if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.warns_of_text_in_programs))
-    policy.text = shared_text_;
-  if (silent_ || (no_inhibit_exec_ && linker_.links_in_spite_of_warnings)) policy.fatal = false;
-  return policy;
-}
-
 /// The options that decide whether a relocation fits the output (ld manual: -Bsymbolic, -z text, -z nocopyreloc), in
 /// the order of the line; the last one of a kind wins.
 class RelocationOptions {
@@ -487,11 +406,19 @@ class LineReader {
     if (item.effect == OptionEffect::PluginOption && linker_.needs_plugin_first && !lto_.has_plugin())
       links_nothing(item.spelled, " takes this behind -plugin alone");
     if (item.has_value) check_value(item.name, item.value, item);
+    if (linker_.forgives_silently && is_among(item.name, {"w", "no-warnings"})) forgive(item);
     if (warnings_.take(item) || relocations_.take(item) || lto_.take(item) || take_place(item) || state_.take(item) ||
         take_output(item) || take_symbols(item) || take_unresolved(item) || exports_.take(item)) {
       return;
     }
     take_rest(item);
+  }
+
+  void forgive(LineItem item) {
+    item.effect = OptionEffect::NoInhibitExec;
+    unresolved_.take(item);
+    relocations_.take(item);
+    forgives_ = true;
   }
 
   void check_value(const std::string& name, std::string_view value, const LineItem& item) {
@@ -779,6 +706,7 @@ class LineReader {
       for (const std::string& word : relocatable_only_) refuse(word, " takes this with -r alone");
     job_.unresolved = unresolved_.policy(job_.output);
     job_.relocations = relocations_.policy();
+    job_.relocations.forgives = forgives_;
     job_.warnings = warnings_.policy(job_.output);
     job_.lto = lto_.policy();
     if (job_.warnings.fatal && linker_.fatal_warnings_anywhere) job_.relocations.noinhibit_exec = false;
@@ -979,6 +907,7 @@ class LineReader {
   ExportOptions exports_;
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
   bool muldefs_ = false;
+  bool forgives_ = false;
   bool script_given_ = false;
   bool builtin_dirs_ = true;
   SearchPath search_;

@@ -114,6 +114,64 @@ UnresolvedPolicy UnresolvedOptions::policy_of_mold(OutputKind output) const {
   return policy;
 }
 
+bool WarningOptions::take(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::FatalWarnings:
+    case OptionEffect::NoFatalWarnings:
+      policy_.fatal = item.effect == OptionEffect::FatalWarnings;
+      return false;  // some warnings are errors from there on alone
+    case OptionEffect::NoInhibitExec:
+      no_inhibit_exec_ = true;
+      return false;
+    case OptionEffect::Entry:
+      policy_.entry_by_option = true;
+      return false;
+    case OptionEffect::Omagic:
+      policy_.writable_text = item.name == "N" || item.name == "omagic";
+      policy_.one_segment = true;
+      return false;
+    case OptionEffect::Warning:
+      break;
+    default:
+      return false;
+  }
+  if (item.name == "warn-common" || item.name == "no-warn-common")
+    policy_.common = item.name == "warn-common";
+  else if (item.name == "warn-backrefs" || item.name == "no-warn-backrefs")
+    policy_.backrefs = item.name == "warn-backrefs";
+  else if (item.name == "warn-backrefs-exclude")
+    policy_.backrefs_exclude.push_back(item.value);
+  else if (item.name == "warn-textrel" || item.name == "no-warn-textrel")
+    policy_.text = item.name == "warn-textrel";
+  else if (item.name == "warn-shared-textrel" || item.name == "no-warn-shared-textrel")
+    shared_text_ = item.name == "warn-shared-textrel";
+  else if (item.name == "warn-execstack" || item.name == "no-warn-execstack")
+    policy_.stack = item.name == "warn-execstack";
+  else if (item.name == "warn-rwx-segments" || item.name == "no-warn-rwx-segments")
+    policy_.segments = item.name == "warn-rwx-segments";
+  else if (item.name == "no-omagic")
+    policy_.writable_text = policy_.one_segment = false;
+  else
+    silent_ = true;
+  return true;
+}
+
+void WarningOptions::take_keyword(std::string_view keyword, std::string_view value) {
+  if (keyword == "execstack" || keyword == "noexecstack") policy_.stack_executable = keyword == "execstack";
+  if (keyword == "separate-code" || keyword == "noseparate-code") policy_.shared_pages = keyword == "noseparate-code";
+  if (keyword == "execstack-if-needed") policy_.stack_if_needed = true;
+  if (keyword == "stack-size") policy_.stack_sized = value.find_first_not_of("0xX") != std::string_view::npos;
+}
+
+WarningPolicy WarningOptions::policy(OutputKind output) const {
+  WarningPolicy policy = policy_;
+  policy.silent = silent_;
+  if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.warns_of_text_in_programs))
+    policy.text = shared_text_;
+  if (silent_ || (no_inhibit_exec_ && linker_.links_in_spite_of_warnings)) policy.fatal = false;
+  return policy;
+}
+
 // --- Version scripts
 
 namespace {

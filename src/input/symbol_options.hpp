@@ -72,6 +72,28 @@ VersionScript parse_dynamic_list(std::string_view text, const std::string& where
 
 std::vector<SymbolPattern> all_patterns(const VersionScript& script);
 
+/// The options that say what a linker warns of and whether that is an error (ld manual: --fatal-warnings, --warn-common,
+/// --no-warnings; lld's --warn-backrefs), in the order of the line; the last one of a kind wins.
+class WarningOptions {
+ public:
+  explicit WarningOptions(const LinkerTraits& linker) : linker_(linker) {}
+
+  /// False when the item is none of these options, or says more than this.
+  bool take(const LineItem& item);
+
+  /// -z KEYWORD=VALUE
+  void take_keyword(std::string_view keyword, std::string_view value);
+
+  WarningPolicy policy(OutputKind output) const;
+
+ private:
+  const LinkerTraits& linker_;
+  WarningPolicy policy_;
+  std::optional<bool> shared_text_;  ///< --warn-shared-textrel
+  bool silent_ = false;
+  bool no_inhibit_exec_ = false;
+};
+
 // --- The options that say what the output exports.
 
 class ExportOptions {

@@ -187,6 +187,7 @@ bool would_report(const LinkJob& job, const UndefinedName& name) {
 }
 
 bool is_only_warned(const LinkJob& job, const UndefinedName& name, bool made_local) {
+  if (job.relocations.forgives) return true;
   if (name.discarded && traits_of(job).refuses_discarded && !job.relocations.noinhibit_exec) return false;
   if (name.foreign) return job.relocations.noinhibit_exec;
   if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name)) return false;

@@ -132,6 +132,7 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
 bool is_only_warned(const LinkJob& job, const Rejection& rejection) {
   const LinkerTraits& linker = traits_of(job);
   if (!job.relocations.noinhibit_exec) return false;
+  if (job.relocations.forgives) return rejection.kind != Rejection::Kind::TlsMismatch;
   if (rejection.kind == Rejection::Kind::NoSuchVersion) return linker.forces_versions;
   if (rejection.kind != Rejection::Kind::VersionUnmatched) return linker.forces_all;
   return linker.forces_unmatched && !(job.warnings.fatal && linker.fatal_warnings_anywhere);
@@ -514,7 +515,8 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
   Finding finding =
       make_finding(kRelocationNotPic, first.reference.valid() ? first.symbol : std::string(), std::move(message));
   const RelocationPolicy& policy = evidence.job.relocations;
-  if (policy.noinhibit_exec && traits_of(evidence.job).forces_relocations) finding.severity = Severity::Warning;
+  const bool forced = policy.noinhibit_exec && traits_of(evidence.job).forces_relocations;
+  if (forced || policy.forgives) finding.severity = Severity::Warning;
   finding.sites.push_back(site_of(evidence, object));
   const bool about_library =
       first.problem == RelocationProblem::Protected || first.problem == RelocationProblem::NoCopy;

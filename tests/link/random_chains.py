@@ -16,7 +16,7 @@ OPTIONS = [
     (["--export-dynamic"], 0.05),
     (["-z", "muldefs"], 0.02),
 ]
-OF_GNU_LD = [(["--copy-dt-needed-entries"], 0.06), (["--no-copy-dt-needed-entries"], 0.03)]
+OF_GNU_LD = [(["--copy-dt-needed-entries"], 0.12), (["--no-copy-dt-needed-entries"], 0.08)]
 
 
 class ChainGenerator:
@@ -52,6 +52,9 @@ class ChainGenerator:
             items.insert(place, self.spelled(library))
         for switch in rnd.choices([["--as-needed"], ["--no-as-needed"]], [4, 1], k=rnd.choice([0, 1, 1, 1, 2])):
             items.insert(0 if rnd.random() < 0.7 else rnd.randint(0, len(items)), switch)
+        for option, chance in OF_GNU_LD if self.linker == "bfd" else []:  # each holds for the libraries behind it
+            if rnd.random() < chance:
+                items.insert(rnd.randint(0, len(items)), list(option))
         link.words = self.options() + items
         return link
 
@@ -110,10 +113,11 @@ class ChainGenerator:
     def options(self):
         rnd = self.rnd
         words = [rnd.choice(OUTPUTS)]
-        of_linker = OF_GNU_LD if self.linker == "bfd" else []
-        words += [list(option) for option, chance in OPTIONS + of_linker if rnd.random() < chance]
+        words += [list(option) for option, chance in OPTIONS if rnd.random() < chance]
         for option, chance in (("-rpath-link", 0.25), ("-rpath", 0.2)):
             if rnd.random() < chance:
                 folders = [folder.rstrip("/") or "." for folder in rnd.sample(FOLDERS, rnd.randint(1, 2))]
+                if rnd.random() < 0.3:
+                    folders.insert(rnd.randint(0, 1), rnd.choice(["$ORIGIN", "${ORIGIN}/../d1", "$ORIGIN/d2"]))
                 words.append([option, ":".join(folders)])
         return [word for word in words if word]

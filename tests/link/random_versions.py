@@ -31,6 +31,7 @@ class VersionGenerator(Generator):
         rnd = self.rnd
         self.bases = [f"f{i}" for i in range(rnd.choice([2, 4, 6]))] + rnd.sample(sorted(CXX), rnd.choice([0, 1, 3]))
         self.data = self.names = self.unused = []
+        self.bases += ["t0"] * (rnd.random() < 0.3)  # thread-local where it is defined, and not where it is referred to
         self.free = list(self.bases)  # not defined by any object yet
         self.versioned = rnd.choice([0.1, 0.4, 0.8])  # how often a name has a version
         self.nodes = rnd.sample(VERSIONS, rnd.choice([1, 2, 3]))
@@ -53,7 +54,8 @@ class VersionGenerator(Generator):
             return
         symbol = self.symbol()
         symbol.mode = "remove" if "@" in name and rnd.random() < 0.7 else ""
-        self.place(obj, Section("data", self.group(base) if rnd.random() < 0.2 else ""), name, symbol)
+        kind = "tls" if base == "t0" and rnd.random() < 0.8 else "data"
+        self.place(obj, Section(kind, self.group(base) if rnd.random() < 0.2 else ""), name, symbol)
 
     def refer(self, obj, section=None):
         rnd = self.rnd
