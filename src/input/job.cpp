@@ -202,7 +202,7 @@ namespace {
 std::string environment_value(const Command& command, std::string_view name) {
   const char* own = std::getenv(std::string(name).c_str());
   std::string value = own == nullptr ? "" : own;
-  const Words& words = command.environment;
+  const std::vector<std::string>& words = command.environment;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const bool unset = i > 0 && words[i - 1] == "-u" && word == name;

@@ -23,6 +23,7 @@
 #include "input/symbol_options.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
