@@ -463,12 +463,13 @@ JudgedRelocation judge_bfd_riscv64(const Case& c) {
     return c.pie() ? c.text_relocation() : kAccepted;
   }
   if (c.undefined() && !c.shared()) return kAccepted;
+  const bool has_loader = c.shared() || c.link.policy.dynamic_linker;
   const bool in_code = c.what == High20 || c.what == Distance || c.what == NearBranch;
   if (in_code && !c.pic() && c.library() && !c.to.is_function() && !c.link.policy.copies) return kNoCopy;
   switch (c.what) {
     case Word:
     case Small:
-      if (c.undefined_weak() && !c.replaceable(c.shared())) return kAccepted;
+      if (c.undefined_weak() && !c.replaceable(has_loader)) return kAccepted;
       return c.pic() && c.read_only() ? c.text_relocation() : kAccepted;
     case Difference:
       return c.own_indirect() ? kIndirectFunction : c.library() ? kNotPic : kAccepted;
@@ -477,7 +478,7 @@ JudgedRelocation judge_bfd_riscv64(const Case& c) {
     case NearBranch:
       if (c.own_indirect()) return kIndirectFunction;
       if (!c.pic()) return kAccepted;
-      return c.replaceable(c.shared() || c.link.policy.dynamic_linker) ? kNotPic : kAccepted;
+      return c.replaceable(has_loader) ? kNotPic : kAccepted;
     default:
       return kAccepted;
   }
@@ -659,8 +660,8 @@ JudgedRelocation judge_lld(const Case& c) {
   const bool replaceable = c.replaceable(c.shared() || (c.pie() && c.link.policy.dynamic_linker));
   if (c.what == GotAddress && c.pic()) return lld_dynamic(c, replaceable);
   if (is_local_exec(c.what)) {
-    const bool left_to_loader = c.link.rules == RelocationRules::I386 && lld_may_write(c);
-    return replaceable && !left_to_loader ? kLocalExec : kAccepted;
+    const bool by_loader = c.link.rules == RelocationRules::I386 && lld_may_write(c);
+    return replaceable && !by_loader ? kLocalExec : kAccepted;
   }
   if ((c.what == Call || c.what == ShortBranch || c.what == PltFromGot) && replaceable) return kAccepted;
   const bool relative =
