@@ -366,7 +366,8 @@ NO_INIT = {  # what is in a wheel, or alone, and no module -> severities of pyth
     "cffi on PyPy": ("x.pypy39-pp73-x86_64-linux-gnu.so", "void _cffi_pypyinit_x(void) {}", "", []),
     "another system's suffix": ("x.mypython-1-x86_64.so", "MODULE(PyInit_y)", "", []),
     "no identifier": ("mod_x-py312" + SUFFIX, "MODULE(make)", "", []),
-    "a later hook": ("x" + SUFFIX, "void *PyModExport_x(void) { return 0; }", "", []),
+    "a hook of 3.15": ("x.cpython-315-x86_64-linux-gnu.so", "void *PyModExport_x(void) { return 0; }", "", []),
+    "a hook of 3.15, for 3.12": ("x" + SUFFIX, "void *PyModExport_x(void) { return 0; }", "", ["error"]),
     "for a library that is not here": ("x" + SUFFIX, "MODULE(PyInit_y)", "-L. -lgone", ["warning"]),
 }
 

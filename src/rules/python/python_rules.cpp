@@ -609,7 +609,10 @@ class ModuleInit {
     if (suffix.kind == SuffixKind::OneVersion && suffix.python.kind == PythonKind::PyPy) return;
     const bool plain = suffix.kind == SuffixKind::Plain;
     const bool library = base_name(name.name).starts_with("lib");
-    const std::vector<std::string> wanted = init_functions(name.name);
+    std::vector<std::string> wanted = init_functions(name.name);
+    constexpr int kFirstWithExportHook = 15;
+    if (suffix.kind == SuffixKind::OneVersion && suffix.python.minor < kFirstWithExportHook)
+      std::erase_if(wanted, [](const std::string& function) { return function.starts_with("PyModExport"); });
     if (wanted.empty() || (plain && library) || is_exported(object, wanted)) return;
     const std::vector<std::string> others = init_functions_of(object);
     const bool creates = creates_modules(object);
