@@ -543,7 +543,7 @@ class NvlinkTarget {
 //     ones yield. Neither sizes nor kinds are compared.
 //  2. A name that nothing defines is an error (--no-undefined) where code that stays refers to it. Weak references are
 //     none, and neither is `extern __shared__`: the compiler places shared memory itself, with or without a size. Where
-//     bitcode mentions a name so first, it stays so.
+//     bitcode mentions a name so first, it stays so; else it has to be defined.
 //  3. Bitcode is compiled as one program, without what nothing uses: kernels stay, what else the host can see, and
 //     what these use. Lld looks for undefined names in what is left. With --hip-link -O0 lld 14 does so too, and lld 19
 //     crashes at any function that nothing uses.
@@ -704,8 +704,7 @@ class OffloadTarget {
       Mentioned& mentioned = *by.names[node.number];
       const DeviceSymbol& symbol = by.symbols->symbols[node.number];
       if (!mentioned.defined) {
-        if (symbol.binding != Binding::Global || symbol.space == MemorySpace::Shared || mentioned.may_stay_undefined)
-          return;
+        if (symbol.binding != Binding::Global || mentioned.may_stay_undefined) return;
         Stay& known = mentioned.references[{by.input.object, by.input.image, node.number}];
         known = std::max(known, stay);
         mentioned.used = std::max(mentioned.used, stay);
