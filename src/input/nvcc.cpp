@@ -286,8 +286,10 @@ int toolkit_of(const std::string& program) {
       release = release_number(text.substr(at + before.size()));
     return release;
   };
+  const std::string found = in_path(program);
+  if (found.find('/') == std::string::npos) return 0;  // not in PATH
   try {
-    const std::filesystem::path nvlink = std::filesystem::path(canonical(in_path(program))).parent_path() / "nvlink";
+    const std::filesystem::path nvlink = std::filesystem::path(canonical(found)).parent_path() / "nvlink";
     const MappedFile file(nvlink.string());
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
     return release_after(text, text.starts_with("#!") ? "/cuda-" : "Cuda compilation tools, release ");
