@@ -387,6 +387,17 @@ def test_what_a_module_exports_instead(lab):
     assert f"error: x{SUFFIX} has PyInit_x and does not export it: its import fails" in result.out and "PyMODINIT_FUNC" in result.out, result
 
 
+def test_the_link_of_a_module(lab):
+    lab.cc("m.o", DEFINITION + "MODULE(PyInit_m)", "gcc -fPIC")
+    lab.cc("n.o", DEFINITION + "int n;", "gcc -fPIC")
+    lab.cc("k.o", DEFINITION + "MODULE(PyInit_k)", "gcc -fPIC")
+    lab.ar("libm1.a", "m.o")
+    for objects, output, expected in (("m.o n.o", "m", []), ("m.o", "other", ["python-init"]), ("n.o -Wl,--whole-archive libm1.a -Wl,--no-whole-archive", "other", ["python-init"]), ("n.o libm1.a", "other", []), ("n.o", "other", []), ("m.o k.o", "all", [])):
+        for name, found in ((output + SUFFIX, expected), (output + ".so", [])):
+            result = check(lab, "--", "gcc", "-shared", *objects.split(), "-o", name)
+            assert [rule for rule, _ in errors(result)] == found, (objects, name, result)
+
+
 def test_names_of_a_free_threaded_build_are_not_judged(lab):
     for suffix, phrase in {"cpython-314t": "a free-threaded build", "cpython-313t": "a free-threaded build", "cpython-399": "CPython 3.99", "cpython-312": None}.items():
         name = built(lab, f"x.{suffix}-x86_64-linux-gnu.so", "MODULE(PyInit_x)")

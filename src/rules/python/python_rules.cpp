@@ -589,12 +589,38 @@ class ModuleInit {
   }
 
   std::vector<Finding> run() && {
-    if (!evidence_.job.scope.command) check(python_files(evidence_.inputs));
+    if (!evidence_.job.scope.command)
+      check(python_files(evidence_.inputs));
+    else if (evidence_.job.output == OutputKind::SharedObject && evidence_.job.missing.empty())
+      check_link();
     for (const Package& package : evidence_.packages) check(python_files(package));
     return std::move(findings_);
   }
 
  private:
+  /// The file that a link makes: only where its objects have the function of another module and nothing has its own.
+  void check_link() {
+    InputFacts output;
+    output.path = evidence_.job.output_path;
+    const SharedObjectName name = shared_object_name(python_files(std::span(&output, 1)), output);
+    const SuffixKind kind = module_suffix(name.suffix).kind;
+    if (!name.is_so || kind == SuffixKind::Plain || kind == SuffixKind::Unknown) return;
+    const std::vector<std::string> wanted = init_functions(name.name);
+    if (wanted.empty()) return;
+    for (const InputFacts& input : evidence_.inputs)
+      for (const ObjectFacts& object : input.objects)
+        if (std::ranges::any_of(wanted, [&](auto& function) { return exports(object, function); })) return;
+    std::vector<std::string> others;
+    const ObjectFacts* definer = nullptr;
+    for (const ObjectId id : linked_relocatables(evidence_.inputs, evidence_.resolution)) {
+      const ObjectFacts& object = object_of(evidence_.inputs, id);
+      const std::vector<std::string> of_object = init_functions_of(object);
+      if (!of_object.empty()) definer = &object;
+      others.insert(others.end(), of_object.begin(), of_object.end());
+    }
+    if (others.size() == 1) report(name.path, *definer, wanted.front(), others, false, true);
+  }
+
   void check(const PythonFiles& package) {
     for (const InputFacts& file : package.files)
       if (file.kind == InputKind::SharedObject && file.objects.size() == 1 && !is_full(findings_))
@@ -679,7 +705,8 @@ class ModuleInit {
       finding.severity = Severity::Warning;
       finding.notes.emplace_back("not an error where only ctypes opens it");
     }
-    if (const std::vector<std::string> unread = not_read(object); !unread.empty()) {
+    const bool is_object = object.kind == ObjectKind::Relocatable;
+    if (const auto unread = is_object ? std::vector<std::string>() : not_read(object); !unread.empty()) {
       finding.severity = Severity::Warning;
       finding.notes.push_back(fmt::format("not certain: {}, which it needs, may export it", listed(unread)));
     }
