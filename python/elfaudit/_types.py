@@ -153,6 +153,7 @@ class Link:
     linker_version: int = 0
     undefined_judged: bool = False
     undefined_not_judged: Optional[str] = None
+    not_judged: List[str] = field(default_factory=list)
     notes: List[str] = field(default_factory=list)
 
 
@@ -178,6 +179,7 @@ class Report:
     duplicates_not_judged: Optional[str] = None
     undefined_judged: bool = False
     undefined_not_judged: Optional[str] = None
+    not_judged: List[str] = field(default_factory=list)
     relocations_judged: bool = False
     undefined_count: Optional[int] = None
     extracted_objects: List[Extracted] = field(default_factory=list)

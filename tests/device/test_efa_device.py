@@ -50,10 +50,17 @@ def test_sites(lab):
         assert (site["line"], site["known_by"]) == (DEFINITION, "debug-info")
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_90", "sm_90a"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_90a"])
 def test_one_architecture(lab, arch):
     [finding] = lab.audit("check", "--arch", arch, "--format", "json", *BROKEN).json()["findings"]
     assert (finding["rule"], finding["archs"]) == ("device-duplicate-definition", [arch])
+
+
+def test_code_for_one_gpu_alone_is_not_judged_for_others(lab):
+    """nvlink links sm_90a code for sm_90 up to CUDA 13.0, and leaves it out from 13.1 on."""
+    document = lab.audit("check", "--arch", "sm_90", "--format", "json", *BROKEN).json()
+    assert document["not_judged"] == ["code for one GPU alone in a device link for sm_90"]
+    assert [finding["rule"] for finding in document["findings"]] == ["duplicate-definition"]  # the host's variables
 
 
 def test_mended_one_is_clean(lab):

@@ -12,6 +12,8 @@ need("nvcc", "nvlink")
 
 LINKS = campaign(6)
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])  # for sm_90 nvlink compiles the PTX
@@ -29,7 +31,6 @@ def test_every_pair(tmp_path_factory, sort, arch):
     assert not differing, f"{len(differing)} of {len(kinds) ** 2} differ:\n" + "\n".join(differing)
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("number", range(LINKS))
 def test_random_links(lab, number):
     objects, line, archives = random_link(campaign_seed(number))

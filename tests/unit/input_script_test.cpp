@@ -205,10 +205,10 @@ TEST_F(ScriptInput, ThatIsNoneOrNeverEnds) {
   EXPECT_EQ(job.missing[3].path, "gone2.ld");
 }
 
-TEST_F(ScriptInput, LayoutIsNoted) {
+TEST_F(ScriptInput, LayoutIsNotJudged) {
   dir_.write("t.ld", "SECTIONS { .text : { *(.text) first = .; } }");
   const LinkJob job = ld("a.o -T t.ld");
-  EXPECT_THAT(job.notes, ElementsAre(HasSubstr("t.ld: SECTIONS")));
+  EXPECT_THAT(job.not_judged, ElementsAre(HasSubstr("SECTIONS of")));
   ASSERT_EQ(job.assignments.size(), 1U);
   EXPECT_EQ(job.assignments[0].symbol, "first");
 }
