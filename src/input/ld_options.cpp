@@ -616,6 +616,11 @@ bool knows_option(std::optional<LinkerKind> linker, int version, std::string_vie
   return is_in_row<kKnownBy>(name, letters) && takes_dashes(letters, name, two_dashes);
 }
 
+bool is_of_later_versions(LinkerKind linker, int version, std::string_view name) {
+  const std::string_view own = letters_of(linker, version).substr(0, 1);
+  return !traits_of(linker).has_versions && !is_in_row<kKnownBy>(name, own);
+}
+
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
   return is_in_row<kKeywords>(keyword, letters_of(linker, version));
 }

@@ -140,6 +140,9 @@ enum class ValueVerdict : std::uint8_t { Taken, Ignored, Refused };  ///< Ignore
 /// What that version of the linker makes of an option's value. The name is "z:max-page-size" for a keyword of -z.
 ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value);
 
+/// Of an option that the linker may know: does the version of Debian 12 lack it? GNU ld for other machines may have it too.
+bool is_of_later_versions(LinkerKind linker, int version, std::string_view name);
+
 /// Does that version of the linker know the keyword of -z ("relro", "max-page-size")? Without its "=value".
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword);
 

@@ -76,9 +76,9 @@ class LineState {
   std::vector<std::string> misplaced_;
 };
 
-/// In gold "-non_shared" is another name for "-static"; in the others, for "-Bstatic".
+/// In gold "-non_shared" is another name for "-static"; in the others, for "-Bstatic". So are "-N" and "-n".
 bool says_static(const LineItem& item) {
-  return item.effect == OptionEffect::Static ||
+  return item.effect == OptionEffect::Static || item.effect == OptionEffect::Omagic ||
          (item.effect == OptionEffect::SearchStatic && item.name == "non_shared");
 }
 
@@ -406,6 +406,9 @@ class LineReader {
     }
     if (item.effect == OptionEffect::PluginOption && linker_.needs_plugin_first && !lto_.has_plugin())
       links_nothing(item.spelled, " takes this behind -plugin alone");
+    if (is_of_later_versions(job_.linker, job_.linker_version, item.name))
+      job_.not_judged.insert(fmt::format("whether this {} knows {}", linker_.name, item.spelled));
+    one_segment_ |= item.effect == OptionEffect::Omagic;
     if (item.has_value) check_value(item.name, item.value, item);
     if (linker_.forgives_silently && is_among(item.name, {"w", "no-warnings"})) forgive(item);
     if (warnings_.take(item) || relocations_.take(item) || lto_.take(item) || take_place(item) || state_.take(item) ||
@@ -437,7 +440,7 @@ class LineReader {
   /// The linker does not know the option and links nothing.
   void refused(const std::string& word) {
     not_understood(word);
-    links_nothing(word);
+    if (!forgives_) links_nothing(word);
   }
 
   void links_nothing(const std::string& word, std::string_view why = " has no such option") {
@@ -601,6 +604,7 @@ class LineReader {
       case OptionEffect::NoDefineCommon:
         job_.define_common = item.effect == OptionEffect::DefineCommon;
         if (!job_.define_common && linker_.keeps_common_if_shared) shared_only_.push_back(item.spelled);
+        if (linker_.keeps_common_if_relocatable) warned_of_.push_back(item.spelled);  // lld 14: it will be removed
         if (!job_.define_common && linker_.keeps_common_if_relocatable) relocatable_only_.push_back(item.spelled);
         return true;
       case OptionEffect::FortranCommon:
@@ -649,6 +653,7 @@ class LineReader {
     if (known && (has_value || linker_.checks_bare_keywords)) check_value("z:" + keyword, value, item);
     if (!known || has_value != keyword_takes_value(job_.linker, job_.linker_version, keyword))
       return take_unknown_keyword("-z " + item.value);
+    if (keyword == "nodefs") job_.not_judged.insert(fmt::format("whether this {} knows -z nodefs", linker_.name));
     warnings_.take_keyword(keyword, value);
     if (item.value.ends_with("-report=error"))
       job_.not_judged.insert("the properties that -z " + item.value + " asks for");
@@ -700,7 +705,7 @@ class LineReader {
       for (const std::string& word : unknown_keywords_) refused(word);
     if (unresolved_.fatal_warnings())
       for (const std::string& word : warned_of_)
-        links_nothing(word, " ignores that value with a warning, which --fatal-warnings makes an error");
+        links_nothing(word, " warns of that, which --fatal-warnings makes an error");
     if (job_.output != OutputKind::SharedObject)
       for (const std::string& word : shared_only_) refuse(word, " takes this with -shared alone");
     if (job_.output != OutputKind::Relocatable)
@@ -784,6 +789,9 @@ class LineReader {
       }
     }
     collector.finish();
+    const auto is_shared = [](const LinkInput& input) { return probe_input(input).shared; };
+    if (one_segment_ && std::ranges::any_of(job_.inputs, is_shared))
+      job_.not_judged.insert("whether the segments of -n and -N hold a dynamic program");
     places.push_back(job_.inputs.size());
     for (std::size_t i = 0; i < options; ++i) job_.assignments[i].place = places[job_.assignments[i].place];
     const bool names_entry = !job_.replaces_default_script && job_.output != OutputKind::Relocatable;
@@ -824,6 +832,7 @@ class LineReader {
     const Machine of_option = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
     const Machine wanted = of_format.known() ? of_format : of_option;
     const std::string host = wanted.known() ? std::string() : machine_of_linker();
+    if (linker_.refuses_foreign_members) check_archives(wanted.known() ? wanted : search_.machine);
     if (script_given_ || !(wanted.known() || !host.empty())) return;
     const Machine made = wanted.known() ? wanted : machine_of_host(host);
     const std::string_view family = traits_of(made).family;
@@ -845,6 +854,16 @@ class LineReader {
     job_.foreign_to = traits_of(made).formats;
     for (const LinkInput& input : job_.inputs)
       if (!input.device_only && !input.binary) check(input);
+  }
+
+  /// Whether anything asks for a member or not.
+  void check_archives(Machine wanted) {
+    for (const LinkInput& input : job_.inputs) {
+      const FileProbe probe = probe_input(input);
+      const bool foreign = wanted.known() && probe.machine.known() && probe.machine != wanted;
+      if (probe.kind == ProbedKind::Archive && foreign && !input.binary && !input.device_only)
+        job_.missing.emplace_back(input.path, "holds objects for another machine");
+    }
   }
 
   /// As uname(1) calls the one that a linker without -m was built for; empty when it isn't known or the linker goes by
@@ -909,6 +928,7 @@ class LineReader {
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
   bool muldefs_ = false;
   bool forgives_ = false;
+  bool one_segment_ = false;
   bool script_given_ = false;
   bool builtin_dirs_ = true;
   SearchPath search_;

@@ -176,6 +176,8 @@ def make_bench(lab):
     lab.sh("ld.bfd -pie -E start.o foo.o -o pie; ld.bfd start.o foo.o -o program; ld.bfd -pie -E --no-dynamic-linker start.o foo.o -o static-pie")
     lab.sh("mkdir -p rpath; cp shared-foo.so rpath; ld.bfd -shared -soname shared-near.so bar.o rpath/shared-foo.so -o rpath/shared-near.so")
     lab.sh("ld.bfd -shared -soname shared-beside.so bar.o rpath/shared-foo.so -o shared-beside.so")
+    lab.write("foreign.s", ".globl foo\nfoo: nop")
+    lab.sh("as --32 foreign.s -o foreign.o; ar rcD foreign.a foreign.o; rm foreign.o")
     lab.sh(": > nothing.o; : > libnothing.so")
     lab.sh("echo text > text.txt; gcc-ar rcD with-text.a text.txt foo.o; gcc-ar rcD nested.a libfoo.a")
     index = (lab.path / "libfoo.a").read_bytes()

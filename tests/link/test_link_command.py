@@ -36,13 +36,26 @@ DRIVERS = {"bfd": "g++", "clang": "clang++", "lld": "g++ -fuse-ld=lld", "mold": 
     ("-r main.o", 0),
     ("-nostdlib main.o helper.o", 0),
     ("@words", 0),
+    ("-Wl,@words", 0),
+    ("main.o -Wl,@twice", 1),
+    ("-Wl,-Bstatic,@words,-Bdynamic", 0),
+    ("-Wl,@nested", 0),
+    ("main.o -Xlinker @twice", 1),
+    ("main.o helper.o -Wl,@nowhere", 2),
+    ("main.o helper.o -static-nothing", 2),
+    ("main.o helper.o -fuse-ld=nothing", 2),
+    ("main.o helper.o -lnothing", 2),
+    ("main.o helper.o nothing.o", 2),
 ])
 def test_same_verdict_as_the_driver(project, linker, words, code):
     driver = DRIVERS[linker]
     need(driver.split()[0])
     if "-fuse-ld=" in driver:
         need("ld." + driver.split("=")[1])
-    project.write("words", "main.o libhelper.a")
+    for name, text in {"words": "main.o libhelper.a", "nested": "@words", "twice": "helper.o twice.o"}.items():
+        project.write(name, text)
+    if linker == "mold" and "@nested" in words:
+        pytest.skip("mold reads no file that a response file names")
     if linker == "gold" and words.startswith("-nostdlib"):
         pytest.skip("gold 1.16 warns of a missing entry symbol and links all the same")
     link = project.sh(f"{driver} {words} -o out", check=False)

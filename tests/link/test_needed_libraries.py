@@ -1,5 +1,7 @@
 """Shared objects that other shared objects of a link need: what takes part because of it, and what is missing."""
 
+import shlex
+
 import pytest
 
 from elfaudit_test import Lab, need
@@ -284,3 +286,16 @@ def asking(tmp_path_factory):
 def test_how_an_object_reaches_for_what_a_library_defines(asking, linker, asked):
     lines = [line.format(asked.replace(" ", "-") + ".o") for line in LINES]
     assert not [differs(asking, linker, line) for line in lines if differs(asking, linker, line)]
+
+
+@pytest.mark.parametrize("words", [
+    "env LD_LIBRARY_PATH=lib ld", "env LD_RUN_PATH=lib ld", "LD_RUN_PATH=lib ld", "env LD_RUN_PATH=lib ld -rpath /nowhere",
+    "env LD_LIBRARY_PATH=lib ld -rpath /nowhere", "env -i LD_LIBRARY_PATH=/nowhere:lib ld", "env LD_LIBRARY_PATH=lib env -u LD_LIBRARY_PATH ld",
+    "env LD_LIBRARY_PATH=$ORIGIN/lib ld", "env LD_RUN_PATH=$ORIGIN ld", "ld",
+])  # fmt: skip
+def test_folders_of_the_environment_that_the_command_sets(lab, words):
+    assemble_all(lab, {"low": ".globl low\nlow: ret", "user": ".globl mid\nmid: call low@plt", "start": ".globl _start\n_start: call mid@plt"})
+    lab.sh("mkdir lib; ld -shared low.o -o lib/liblow.so -soname liblow.so; ld -shared user.o lib/liblow.so -o libuser.so")
+    command = [*words.split(), "start.o", "libuser.so", "-o", "out"]
+    linked = lab.sh(shlex.join(command), check=False).code == 0
+    assert lab.audit("check", "--", *command).code == (0 if linked else 1)
