@@ -127,7 +127,8 @@ void refuse_program(const LinkJob& job, const LinkInput& input, InputFacts& fact
   if (facts.kind != InputKind::Executable || input.just_symbols || input.binary) return;
   const LinkerTraits& linker = traits_of(job);
   if (!linker.links_programs || !probe_input(input).shared)
-    facts.errors.emplace_back(input.path, fmt::format("is a program, which {} takes for no input", linker.name));
+    facts.errors.emplace_back(input.path,
+                              fmt::format("is a program: {} links no program into another output", linker.name));
 }
 
 /// gold looks for no library that another one needs, and stops where --copy-dt-needed-entries asks it to.
@@ -137,12 +138,12 @@ void refuse_needed(const LinkJob& job, const std::set<std::string_view>& sonames
   if (!traits_of(job).refuses_links_needed) return;
   for (const std::string& dir : job.builtin_dirs)
     if (input.path.starts_with(dir)) return;
-  for (const std::string& name : facts.objects.front().needed)
-    if (!sonames.contains(name))
-      return facts.errors.emplace_back(
-                 input.path, fmt::format("needs {}, which --copy-dt-needed-entries asks {} to link, and it can't", name,
-                                         traits_of(job).name)),
-             void();
+  const std::vector<std::string>& needed = facts.objects.front().needed;
+  const auto absent = std::ranges::find_if(needed, [&](const std::string& name) { return !sonames.contains(name); });
+  if (absent != needed.end())
+    facts.errors.emplace_back(
+        input.path, fmt::format("needs {}: --copy-dt-needed-entries asks for it, and {} links only what the line names",
+                                *absent, traits_of(job).name));
 }
 
 /// A linker that doesn't read all members meets them where it extracts one.

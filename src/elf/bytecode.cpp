@@ -90,8 +90,8 @@ class Assembly {
 
   void finish() {
     std::ranges::sort(code_.assembly_defines);
-    const auto twice = std::ranges::unique(code_.assembly_defines);
-    code_.assembly_defines.erase(twice.begin(), twice.end());
+    code_.assembly_defines.erase(std::unique(code_.assembly_defines.begin(), code_.assembly_defines.end()),
+                                 code_.assembly_defines.end());
   }
 
  private:

@@ -373,7 +373,7 @@ class LineReader {
     for (const LineItem& item : items) take(item);
     if (default_script_ && !script_given_) take_script(*default_script_);
     for (const std::string& word : state_.misplaced())
-      refuse(word, " links nothing where this is inside another, or an end without a start");
+      refuse(word, " refuses a group inside another one, and an end without its start");
     if (linker_.refuses_open_groups && state_.in_group()) refuse("--start-group", " links nothing without --end-group");
     if (linker_.refuses_open_groups && state_.in_lib()) refuse("--start-lib", " links nothing without --end-lib");
     for (const auto& [one, other] : refused_pairs(items, job_.linker, job_.linker_version))
