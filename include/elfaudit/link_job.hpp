@@ -132,7 +132,7 @@ struct RelocationPolicy {
   bool unequal_data = false;       ///< --ignore-data-address-equality: a protected variable may be copied
   bool unequal_functions = false;  ///< --ignore-function-address-equality: the same for a protected function's address
   bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made in spite of errors
-  bool forgives = false;           ///< GNU ld's -w: of all errors but the fatal ones, without a word
+  bool forgives = false;           ///< GNU ld's -w: only a fatal error stops the link, and none is printed
 };
 
 /// What a linker warns of, where --fatal-warnings makes errors of its warnings.
@@ -216,7 +216,8 @@ struct LinkJob {
   std::vector<std::string> builtin_dirs;     ///< the linker's own part of search_dirs
   std::string sysroot;                       ///< --sysroot: needed libraries are looked up below it
   bool has_rpath = false;                    ///< -rpath was given
-  /// Where needed libraries are looked up: -rpath-link, -rpath, LD_RUN_PATH when neither is given, LD_LIBRARY_PATH.
+  /// The folders that are searched for what libraries need: those of -rpath-link and -rpath, or of LD_RUN_PATH if neither
+  /// is given, then those of LD_LIBRARY_PATH.
   std::vector<std::string> rpath_link;
 
   std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
@@ -233,7 +234,7 @@ struct LinkJob {
   /// What the linker itself has reported, as a log spells it: undefined, even where not all of the link is known.
   std::vector<std::string> told_undefined{};
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
-  std::set<std::string> not_judged{};               ///< what no rule judges of what the line asks for, as a noun phrase
+  std::set<std::string> not_judged{};               ///< what the line asks for and no rule judges: noun phrases
   std::vector<std::string> notes;                   ///< what could not be determined about the line, for the reader
 };
 

@@ -289,7 +289,7 @@ struct Judgement {
   Judged duplicates = Judged::Yes;  ///< `conflicts` are all conflicts of the line's inputs; else, at least these
   /// Those of `unresolved` that are reported are all that the linker would report; else, at least these.
   Judged undefined = Judged::FilesAlone;
-  /// What else of the link no rule judges, so that it may fail all the same: "relocations of arm".
+  /// The parts of the link that no rule judges: "relocations of arm". The link may fail because of them.
   std::set<std::string> not_judged{};
 };
 

@@ -131,7 +131,7 @@ void refuse_program(const LinkJob& job, const LinkInput& input, InputFacts& fact
                               fmt::format("is a program: {} links no program into another output", linker.name));
 }
 
-/// gold looks for no library that another one needs, and stops where --copy-dt-needed-entries asks it to.
+/// gold does not search for the libraries that a library needs. It fails where --copy-dt-needed-entries asks it to.
 void refuse_needed(const LinkJob& job, const std::set<std::string_view>& sonames, const LinkInput& input,
                    InputFacts& facts) {
   if (!input.links_needed || facts.kind != InputKind::SharedObject || facts.objects.empty()) return;
@@ -146,7 +146,7 @@ void refuse_needed(const LinkJob& job, const std::set<std::string_view>& sonames
                                 *absent, traits_of(job).name));
 }
 
-/// A linker that doesn't read all members meets them where it extracts one.
+/// A linker that doesn't read all members fails only if it extracts such a member.
 void refuse_archives_in_thin(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution) {
   const LinkerTraits& linker = traits_of(job);
   if (!job.scope.command || !linker.refuses_archives_in_thin) return;
@@ -161,7 +161,7 @@ void refuse_archives_in_thin(const LinkJob& job, std::vector<InputFacts>& inputs
     }
 }
 
-/// What the linker refuses of the inputs as they are.
+/// Adds an error to each input that the linker refuses.
 void refuse_inputs(const LinkJob& job, std::vector<InputFacts>& inputs) {
   if (!job.scope.command) return;
   std::set<std::string_view> sonames;

@@ -372,7 +372,7 @@ std::vector<std::string> names_of(const std::vector<InputError>& missing) {
 void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
   std::vector<std::string> missing = names_of(job.missing);
   std::erase_if(missing, is_there);  // what is wrong with it is a finding
-  if (!missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(std::move(missing)));
+  if (!missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(missing, kMostNamed));
   notes.insert(notes.end(), job.notes.begin(), job.notes.end());
 }
 
@@ -434,7 +434,7 @@ std::string why_not_shown(const RootError& error, const Audit& audit, std::int64
   const std::string now = verdict.empty() ? "" : fmt::format(" (now: {})", verdict);
   if (const std::vector<std::string> newer = built_since(audit, log_written_at); !newer.empty())
     return fmt::format("the objects here don't show this error{}; built again since the log was written: {}", now,
-                       some_of(newer));
+                       some_of(newer, kMostNamed));
   const bool undefined = rules_for(error.kind) == RuleKind::Undefined;
   const Judgement& judgement = audit.resolution.judgement;
   if (!is_whole || (undefined ? judgement.undefined : judgement.duplicates) != Judged::Yes)
@@ -467,7 +467,7 @@ std::vector<std::string> notes_on(const LogLink& link) {
                     link.link.output, link.build));
   if (link.found_by == LinkFoundBy::Files)
     notes.push_back("its command is not in the log: what is audited are the files that the errors name, " +
-                    some_of(link.files));
+                    some_of(link.files, kMostNamed));
   return notes;
 }
 

@@ -150,8 +150,7 @@ std::vector<LogLink> find_links(const std::vector<RootError>& errors, const Buil
 /// "sub/a.o" and "/build/sub/a.o" may be the same file: it is unknown where a message was written.
 bool ends_alike(std::string_view a, std::string_view b);
 
-/// "a.o, b.o and 5 more"
-std::string some_of(std::vector<std::string> names);
+constexpr std::size_t kMostNamed = 6;  ///< files in a sentence
 
 // --- What to do about a message alone, without an audit: files found nearby, and options to add (suggestions.cpp).
 

@@ -191,7 +191,7 @@ LogLink link_of(const LogCommand& command, CommandFolders& folders) {
     return found;
   }
   if (whereabouts.here.empty()) {
-    found.lacks = "its objects are missing: " + some_of(whereabouts.absent);
+    found.lacks = "its objects are missing: " + some_of(whereabouts.absent, kMostNamed);
     const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
     if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
       found.lacks += "; if they still exist, run elfaudit in the folder that the build ran in";
@@ -384,13 +384,6 @@ class LinkFinder {
 bool ends_alike(std::string_view a, std::string_view b) {
   if (a.size() < b.size()) std::swap(a, b);
   return !b.empty() && a.ends_with(b) && (a.size() == b.size() || a[a.size() - b.size() - 1] == '/');
-}
-
-std::string some_of(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 6;
-  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
-  if (more != 0) names.resize(kMost);
-  return fmt::format("{}{}", fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 std::vector<LogLink> find_links(const std::vector<RootError>& errors, const BuildLog& log, CommandFolders& folders) {

@@ -388,7 +388,7 @@ bool each_string(std::span<const std::byte> packed, std::size_t sizes, ByteOrder
   return true;
 }
 
-/// Is the code of a function in a section of that name? Those of units begin with a dot.
+/// Does a section of that name hold the code of a function? Other names have a dot after the prefix.
 bool is_gcc_function(std::string_view section) {
   return section.starts_with(kGccAny) && section.size() > kGccAny.size() && section[kGccAny.size()] != '.';
 }
@@ -509,7 +509,7 @@ void read_inline_assembly(Bitstream& stream, Assembly& assembly) {
   }
 }
 
-/// Of a module that was entered. Constants come first in a function.
+/// Reads the rest of a module block. In a function block the constants come first.
 void read_module_assembly(Bitstream& stream, Assembly& assembly) {
   constexpr std::uint64_t kConstants = 11;
   constexpr std::uint64_t kFunction = 12;
@@ -746,7 +746,7 @@ class ObjectBuilder {
       Sym& entry = symbols_.emplace_back();
       set(entry.st_name, add_text(strings_, symbol.name));
       entry.st_info = static_cast<unsigned char>((symbol.weak ? STB_WEAK : STB_GLOBAL) << 4 | type_of(symbol.type));
-      entry.st_other = visibility_of(symbol.visibility);
+      entry.st_other = static_cast<unsigned char>(symbol.visibility);  // numbered alike
       set(entry.st_shndx, section_of(symbol));
       set(entry.st_size, symbol.size);
       if (symbol.placement == Placement::Common) set(entry.st_value, 1);  // the alignment is not known
@@ -754,29 +754,10 @@ class ObjectBuilder {
   }
 
   static unsigned char type_of(SymbolType type) {
-    switch (type) {
-      case SymbolType::Function:
-        return STT_FUNC;
-      case SymbolType::Object:
-        return STT_OBJECT;
-      case SymbolType::Tls:
-        return STT_TLS;
-      default:
-        return STT_NOTYPE;
-    }
-  }
-
-  static unsigned char visibility_of(Visibility visibility) {
-    switch (visibility) {
-      case Visibility::Internal:
-        return STV_INTERNAL;
-      case Visibility::Hidden:
-        return STV_HIDDEN;
-      case Visibility::Protected:
-        return STV_PROTECTED;
-      default:
-        return STV_DEFAULT;
-    }
+    return type == SymbolType::Function ? STT_FUNC
+           : type == SymbolType::Object ? STT_OBJECT
+           : type == SymbolType::Tls    ? STT_TLS
+                                        : STT_NOTYPE;
   }
 
   std::uint32_t section_of(const BytecodeSymbol& symbol) {

@@ -311,18 +311,11 @@ namespace {
 
 constexpr std::uint64_t kMaxText = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
 
-Visibility visibility_from(unsigned char other) {
-  switch (GELF_ST_VISIBILITY(other)) {
-    case STV_INTERNAL:
-      return Visibility::Internal;
-    case STV_HIDDEN:
-      return Visibility::Hidden;
-    case STV_PROTECTED:
-      return Visibility::Protected;
-    default:
-      return Visibility::Default;
-  }
-}
+/// Both are numbered alike.
+static_assert(static_cast<int>(Visibility::Internal) == STV_INTERNAL &&
+              static_cast<int>(Visibility::Hidden) == STV_HIDDEN &&
+              static_cast<int>(Visibility::Protected) == STV_PROTECTED);
+Visibility visibility_from(unsigned char other) { return static_cast<Visibility>(GELF_ST_VISIBILITY(other)); }
 
 }  // namespace
 

@@ -18,6 +18,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/file.hpp"
+#include "support/strings.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
@@ -248,5 +249,12 @@ std::uint32_t section_of(const ElfSections& sections, const Elf_Data* extended, 
 /// Is it a common symbol? (gABI 4 "Symbol Table", SHN_COMMON; x86-64 psABI 4.2 SHN_X86_64_LCOMMON, from
 /// -mcmodel=medium)
 bool is_common(std::uint32_t section, std::uint16_t machine);
+
+/// Does a section of that name hold debug information? As BFD's SEC_DEBUGGING (binutils 2.40 bfd/elf.c,
+/// _bfd_elf_make_section_from_shdr).
+inline bool is_debug_section(std::string_view name) {
+  return starts_with_any(name,
+                         {".debug", ".zdebug", ".gnu.debuglto_", ".gnu.linkonce.wi.", ".line", ".gdb_index", ".stab"});
+}
 
 }  // namespace elfaudit

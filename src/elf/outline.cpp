@@ -65,13 +65,9 @@ class OutlineMaker {
   }
 
  private:
-  static bool is_debug(std::string_view name) {
-    return starts_with_any(name, {".debug", ".zdebug", ".gnu.debuglto_", ".gnu.linkonce.wi.", ".line", ".stab"});
-  }
-
   bool is_kept(std::size_t index, const GElf_Shdr& header) const {
     const std::string_view name = sections_.name(index, header);
-    if (is_debug(name)) return false;
+    if (is_debug_section(name)) return false;
     if (header.sh_type != SHT_PROGBITS) return header.sh_size <= kSmallSection || is_table(header.sh_type);
     if (name.starts_with(".gnu.warning")) return true;
     return (header.sh_flags & SHF_ALLOC) == 0 && header.sh_size <= kSmallSection;
@@ -112,7 +108,7 @@ class OutlineMaker {
       return keep(header.sh_offset, header.sh_size);
     const GElf_Shdr target = sections_.header(header.sh_info);
     const std::string_view name = sections_.name(header.sh_info, target);
-    const bool globals_only = is_debug(name);
+    const bool globals_only = is_debug_section(name);
     const bool places_matter = name == ".eh_frame" || name == descriptors();
     const bool addends_matter = !descriptors().empty();
     const std::uint64_t first_global = first_global_of(header.sh_link);

@@ -29,11 +29,10 @@ std::string folders_searched(const std::vector<std::string>& folders) {
     note_use(folder, Level::Identity);
     std::error_code error;
     const std::filesystem::path real = std::filesystem::weakly_canonical(folder, error);
-    if (seen.insert(error ? std::filesystem::path(folder) : real).second && seen.size() <= kMostShown)
+    if (seen.insert(error ? std::filesystem::path(folder) : real).second)
       shown.push_back(std::filesystem::path(folder).lexically_normal().string());
   }
-  const std::size_t more = seen.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+  return some_of(shown, kMostShown);
 }
 
 /// GNU ld and lld define __ehdr_start where a segment holds the file's headers.

@@ -198,7 +198,7 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 
 namespace {
 
-/// What the command's program finds in its environment: env may set, unset (-u) or clear (-i) it first.
+/// The value of a variable in the environment of the command's program, which env may set, unset (-u) or clear (-i).
 std::string environment_value(const Command& command, std::string_view name) {
   const char* own = std::getenv(std::string(name).c_str());
   std::string value = own == nullptr ? "" : own;

@@ -37,8 +37,7 @@ class LineState {
  public:
   explicit LineState(const LinkerTraits& linker) : linker_(linker) {}
 
-  /// False when the item is none of these options. Throws UsageError for --pop-state without its
-  /// first halves.
+  /// False when the item is none of these options. Throws UsageError for --pop-state without --push-state.
   bool take(const LineItem& item);
 
   /// What holds before the first option, which in mold depends on the whole line. Call it first.
@@ -729,7 +728,7 @@ class LineReader {
       job_.rpath_link.push_back((dir.starts_with('/') ? search_.sysroot : "") + dir);
   }
 
-  /// No linker makes the folder, but the build may, before it links.
+  /// No linker creates the folder, but the build may do so before it links.
   void check_folder_of(const std::filesystem::path& path) {
     std::error_code unknown;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -856,7 +855,7 @@ class LineReader {
       if (!input.device_only && !input.binary) check(input);
   }
 
-  /// Whether anything asks for a member or not.
+  /// They are refused even if no member is needed.
   void check_archives(Machine wanted) {
     for (const LinkInput& input : job_.inputs) {
       const FileProbe probe = probe_input(input);

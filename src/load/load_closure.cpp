@@ -32,7 +32,6 @@
 #include <utility>
 #include <vector>
 
-#include "elf/dynamic.hpp"
 #include "elf/object_image.hpp"
 #include "elfaudit/closure.hpp"
 #include "load/load_tree.hpp"

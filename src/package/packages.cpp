@@ -31,6 +31,7 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -501,10 +502,7 @@ std::string packed_entries(const Package& package) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::string> packed = package.debs;
   std::ranges::copy_if(package.wheel.entries, std::back_inserter(packed), is_packed);
-  const std::size_t named = std::min(packed.size(), kMostNamed);
-  const std::string names =
-      fmt::format("{}", fmt::join(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  return named == packed.size() ? names : fmt::format("{} and {} more", names, packed.size() - named);
+  return some_of(packed, kMostNamed);
 }
 
 /// Empty when no link leads out of the folder.

@@ -113,21 +113,13 @@ Json extracted(const Audit& audit, bool members) {
 }
 
 std::string_view kind_word(const InputFacts& input) {
-  switch (input.kind) {
-    case InputKind::Object:
-      return "object";
-    case InputKind::Archive:
-      return input.thin ? "thin-archive" : "archive";
-    case InputKind::SharedObject:
-      return "shared-object";
-    case InputKind::Executable:
-      return "executable";
-    case InputKind::DeviceFile:
-      return "device-file";
-    case InputKind::Unreadable:
-      return "unreadable";
-  }
-  return {};
+  using enum InputKind;
+  return word_of(input.kind, {{Object, "object"},
+                              {Archive, input.thin ? "thin-archive" : "archive"},
+                              {SharedObject, "shared-object"},
+                              {Executable, "executable"},
+                              {DeviceFile, "device-file"},
+                              {Unreadable, "unreadable"}});
 }
 
 Json inputs(const Audit& audit) {

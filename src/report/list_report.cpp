@@ -28,19 +28,8 @@ namespace elfaudit {
 namespace {
 
 std::string_view to_word(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::None:
-      return {};
-    case MemorySpace::Global:
-      return "global";
-    case MemorySpace::Constant:
-      return "constant";
-    case MemorySpace::Shared:
-      return "shared";
-    case MemorySpace::Managed:
-      return "managed";
-  }
-  return {};
+  using enum MemorySpace;
+  return word_of(space, {{Global, "global"}, {Constant, "constant"}, {Shared, "shared"}, {Managed, "managed"}});
 }
 
 std::string_view to_word(DeviceSymbolKind kind) {

@@ -21,14 +21,6 @@ namespace elfaudit {
 
 // --- The words that several reports share.
 
-/// What the table has for the value, else `otherwise`.
-template <class Value>
-constexpr std::string_view word_of(Value value, std::initializer_list<std::pair<Value, std::string_view>> words,
-                                   std::string_view otherwise = {}) {
-  const auto found = std::ranges::find(words, value, &std::pair<Value, std::string_view>::first);
-  return found == words.end() ? otherwise : found->second;
-}
-
 std::string_view to_word(Severity severity);        ///< "error"
 std::string_view to_word(Role role);                ///< "kept"
 std::string_view to_word(KnownBy known_by);         ///< "debug-info", as in the JSON

@@ -24,8 +24,8 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
 
+#include "elf/elf_file.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/linked_objects.hpp"
 #include "target/machine_traits.hpp"
@@ -367,12 +367,8 @@ bool LiveSections::is_root(const Node& node, const SectionEdge& edge) const {
 }
 
 /// Rule 5. Some linkers ask whether the object has anything in the output.
-/// Rule 5.
 bool LiveSections::is_kept_unasked(const Node& node, std::uint32_t section) {
-  constexpr std::array<std::string_view, 7> kDebug = {
-      ".debug", ".zdebug", ".gnu.debuglto_.debug_", ".gnu.linkonce.wi.", ".line", ".gdb_index", ".stab"};
-  const std::string_view name = node.graph.sections[section].name;
-  if (std::ranges::any_of(kDebug, [&](std::string_view stem) { return name.starts_with(stem); })) return true;
+  if (is_debug_section(node.graph.sections[section].name)) return true;
   const std::vector<SectionEdge>& edges = node.graph.edges;
   const auto first = std::ranges::lower_bound(edges, section, {}, &SectionEdge::from);
   return first == edges.end() || first->from != section;

@@ -9,7 +9,6 @@
 #include "resolve/resolve.hpp"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <optional>
 #include <set>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
@@ -660,8 +660,7 @@ bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc
   if (section == ".eh_frame" || section == ".gcc_except_table") return true;
   if (section.starts_with(linker.passed_section)) return true;
   if (alloc && linker.debug_is_unallocated) return false;
-  constexpr std::array<std::string_view, 5> kDebug = {".debug", ".zdebug", ".gnu.linkonce.wi.", ".line", ".stab"};
-  return std::ranges::any_of(kDebug, [&](std::string_view stem) { return section.starts_with(stem); });
+  return is_debug_section(section);
 }
 
 void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,

@@ -34,164 +34,37 @@
 
 namespace elfaudit {
 
-// --- Numbers and names: x86-64 psABI 4.4.1, ELF for the Arm 64-bit Architecture 5.7.
+// --- Numbers and names: relocation_types.def.
 
 namespace {
 
 using enum RelocationClass;
+constexpr bool kNarrow = true;
 
-#define ELFAUDIT_ROW(name, what) \
-  { name, what, #name }
-#define ELFAUDIT_NARROW(name, what) \
-  { name, what, #name, true }
+// clang-format off
+#define ELFAUDIT_ROW(name, what, ...) {name, what, #name, __VA_ARGS__},
 constexpr RelocationType kX86[] = {
-    ELFAUDIT_ROW(R_X86_64_NONE, Nothing),
-    ELFAUDIT_ROW(R_X86_64_64, Word),
-    ELFAUDIT_ROW(R_X86_64_PC32, Distance),
-    ELFAUDIT_ROW(R_X86_64_GOT32, GotOffset32),
-    ELFAUDIT_ROW(R_X86_64_PLT32, Call),
-    ELFAUDIT_ROW(R_X86_64_GOTPCREL, Got),
-    ELFAUDIT_ROW(R_X86_64_32, Small),
-    ELFAUDIT_ROW(R_X86_64_32S, SmallSigned),
-    ELFAUDIT_NARROW(R_X86_64_16, Small),
-    ELFAUDIT_NARROW(R_X86_64_PC16, DistanceByte),
-    ELFAUDIT_NARROW(R_X86_64_8, Small),
-    ELFAUDIT_NARROW(R_X86_64_PC8, DistanceByte),
-    ELFAUDIT_ROW(R_X86_64_DTPOFF64, TlsOffsetWord),
-    ELFAUDIT_ROW(R_X86_64_TPOFF64, LocalExecWord),
-    ELFAUDIT_ROW(R_X86_64_TLSLD, TlsModule),
-    ELFAUDIT_ROW(R_X86_64_DTPOFF32, TlsOffset),
-    ELFAUDIT_ROW(R_X86_64_TPOFF32, LocalExec),
-    ELFAUDIT_ROW(R_X86_64_PC64, DistanceWord),
-    ELFAUDIT_ROW(R_X86_64_GOTOFF64, FromGot),
-    ELFAUDIT_ROW(R_X86_64_GOT64, GotOffset),
-    ELFAUDIT_ROW(R_X86_64_GOTPCREL64, GotWide),
-    ELFAUDIT_ROW(R_X86_64_PLTOFF64, PltFromGot),
-    ELFAUDIT_ROW(R_X86_64_SIZE32, Size),
-    ELFAUDIT_ROW(R_X86_64_SIZE64, Size),
-    ELFAUDIT_ROW(R_X86_64_GOTPCRELX, GotInstruction),
-    ELFAUDIT_ROW(R_X86_64_REX_GOTPCRELX, GotLoad),
+#define X86_64 ELFAUDIT_ROW
+#include "resolve/relocation_types.def"
 };
-
 constexpr RelocationType kAarch64[] = {
-    ELFAUDIT_ROW(R_AARCH64_ABS64, Word),
-    ELFAUDIT_ROW(R_AARCH64_ABS32, Small),
-    ELFAUDIT_NARROW(R_AARCH64_ABS16, Small),
-    ELFAUDIT_ROW(R_AARCH64_PREL64, DistanceWord),
-    ELFAUDIT_ROW(R_AARCH64_PREL32, Distance),
-    ELFAUDIT_NARROW(R_AARCH64_PREL16, DistanceByte),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G0, LowPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G0_NC, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G1, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G1_NC, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G2, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G2_NC, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_UABS_G3, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_SABS_G0, LowPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_SABS_G1, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_SABS_G2, SmallPart),
-    ELFAUDIT_ROW(R_AARCH64_LD_PREL_LO19, Distance),
-    ELFAUDIT_ROW(R_AARCH64_ADR_PREL_LO21, Distance),
-    ELFAUDIT_ROW(R_AARCH64_ADR_PREL_PG_HI21, Page),
-    ELFAUDIT_ROW(R_AARCH64_ADR_PREL_PG_HI21_NC, Page),
-    ELFAUDIT_ROW(R_AARCH64_ADD_ABS_LO12_NC, InPage),
-    ELFAUDIT_ROW(R_AARCH64_LDST8_ABS_LO12_NC, InPageLoad),
-    ELFAUDIT_ROW(R_AARCH64_TSTBR14, ShortBranch),
-    ELFAUDIT_ROW(R_AARCH64_CONDBR19, ShortBranch),
-    ELFAUDIT_ROW(R_AARCH64_JUMP26, Call),
-    ELFAUDIT_ROW(R_AARCH64_CALL26, Call),
-    ELFAUDIT_ROW(R_AARCH64_LDST16_ABS_LO12_NC, InPageLoad),
-    ELFAUDIT_ROW(R_AARCH64_LDST32_ABS_LO12_NC, InPageLoad),
-    ELFAUDIT_ROW(R_AARCH64_LDST64_ABS_LO12_NC, InPageLoad),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G0, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G0_NC, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G1, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G1_NC, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G2, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G2_NC, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_MOVW_PREL_G3, DistancePart),
-    ELFAUDIT_ROW(R_AARCH64_LDST128_ABS_LO12_NC, InPageLoad),
-    ELFAUDIT_ROW(R_AARCH64_TLSGD_ADR_PAGE21, TraditionalTls),
-    ELFAUDIT_ROW(R_AARCH64_TLSLD_ADR_PAGE21, TraditionalTls),
-    ELFAUDIT_ROW(R_AARCH64_TLSIE_LD_GOTTPREL_PREL19, TraditionalTls),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_MOVW_TPREL_G2, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_MOVW_TPREL_G1, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_MOVW_TPREL_G1_NC, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_MOVW_TPREL_G0, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_MOVW_TPREL_G0_NC, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_HI12, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12, LocalExec),
-    ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12_NC, LocalExec),
+#define AARCH64 ELFAUDIT_ROW
+#include "resolve/relocation_types.def"
 };
 constexpr RelocationType kI386[] = {
-    ELFAUDIT_ROW(R_386_32, Word),
-    ELFAUDIT_ROW(R_386_PC32, DistanceWord),
-    ELFAUDIT_ROW(R_386_GOT32, GotInstruction),
-    ELFAUDIT_ROW(R_386_PLT32, Call),
-    ELFAUDIT_ROW(R_386_GOTOFF, FromGot),
-    ELFAUDIT_ROW(R_386_TLS_IE, TlsSlotAddress),
-    ELFAUDIT_ROW(R_386_TLS_LE, LocalExec),
-    ELFAUDIT_NARROW(R_386_16, Small),
-    ELFAUDIT_NARROW(R_386_PC16, DistanceByte),
-    ELFAUDIT_NARROW(R_386_8, Small),
-    ELFAUDIT_NARROW(R_386_PC8, DistanceByte),
-    ELFAUDIT_ROW(R_386_TLS_LDO_32, TlsOffset),
-    ELFAUDIT_ROW(R_386_TLS_IE_32, TlsSlotSub),
-    ELFAUDIT_ROW(R_386_TLS_LE_32, LocalExecSub),
-    ELFAUDIT_ROW(R_386_SIZE32, Size),
-    ELFAUDIT_ROW(R_386_GOT32X, GotInstruction),
+#define I386 ELFAUDIT_ROW
+#include "resolve/relocation_types.def"
 };
-
 constexpr RelocationType kRiscv64[] = {
-    ELFAUDIT_ROW(R_RISCV_32, Small),
-    ELFAUDIT_ROW(R_RISCV_64, Word),
-    ELFAUDIT_ROW(R_RISCV_TLS_DTPREL64, TlsOffsetWord),
-    ELFAUDIT_ROW(R_RISCV_BRANCH, NearBranch),
-    ELFAUDIT_ROW(R_RISCV_JAL, NearBranch),
-    ELFAUDIT_ROW(R_RISCV_CALL, Call),
-    ELFAUDIT_ROW(R_RISCV_CALL_PLT, Call),
-    ELFAUDIT_ROW(R_RISCV_PCREL_HI20, Distance),
-    ELFAUDIT_ROW(R_RISCV_HI20, High20),
-    ELFAUDIT_ROW(R_RISCV_LO12_I, Low12),
-    ELFAUDIT_ROW(R_RISCV_LO12_S, Low12),
-    ELFAUDIT_ROW(R_RISCV_TPREL_HI20, LocalExec),
-    ELFAUDIT_ROW(R_RISCV_TPREL_LO12_I, LocalExec),
-    ELFAUDIT_ROW(R_RISCV_TPREL_LO12_S, LocalExec),
-    ELFAUDIT_ROW(R_RISCV_ADD8, Difference),
-    ELFAUDIT_ROW(R_RISCV_ADD16, Difference),
-    ELFAUDIT_ROW(R_RISCV_ADD32, Difference),
-    ELFAUDIT_ROW(R_RISCV_ADD64, Difference),
-    ELFAUDIT_ROW(R_RISCV_SUB8, Difference),
-    ELFAUDIT_ROW(R_RISCV_SUB16, Difference),
-    ELFAUDIT_ROW(R_RISCV_SUB32, Difference),
-    ELFAUDIT_ROW(R_RISCV_SUB64, Difference),
-    ELFAUDIT_ROW(R_RISCV_ALIGN, Padding),
-    ELFAUDIT_ROW(R_RISCV_RVC_BRANCH, NearBranch),
-    ELFAUDIT_ROW(R_RISCV_RVC_JUMP, NearBranch),
+#define RISCV64 ELFAUDIT_ROW
+#include "resolve/relocation_types.def"
 };
 #undef ELFAUDIT_ROW
-#undef ELFAUDIT_NARROW
-
-// Power ELF ABI 1.5, 3.5.3: those that gcc 12 emits (-mcmodel=large, -fno-plt, -mlongcall, -mcpu=power10) and lld 19 or
-// mold 1.10 does not know. elf.h has few of them.
 constexpr RelocationType kPpc64le[] = {
-    {31, NewToLld, "R_PPC64_PLT16_HA"},
-    {60, NewToLld, "R_PPC64_PLT16_LO_DS"},
-    {116, NewToMold, "R_PPC64_REL24_NOTOC"},
-    {118, NewToBoth, "R_PPC64_ENTRY"},
-    {119, NewToLld, "R_PPC64_PLTSEQ"},
-    {120, NewToLld, "R_PPC64_PLTCALL"},
-    {121, NewToBoth, "R_PPC64_PLTSEQ_NOTOC"},
-    {122, NewToBoth, "R_PPC64_PLTCALL_NOTOC"},
-    {132, NewToMold, "R_PPC64_PCREL34"},
-    {133, NewToMold, "R_PPC64_GOT_PCREL34"},
-    {134, NewToBoth, "R_PPC64_PLT_PCREL34"},
-    {135, NewToBoth, "R_PPC64_PLT_PCREL34_NOTOC"},
-    {146, NewToMold, "R_PPC64_TPREL34"},
-    {148, NewToMold, "R_PPC64_GOT_TLSGD_PCREL34"},
-    {149, NewToMold, "R_PPC64_GOT_TLSLD_PCREL34"},
-    {150, NewToMold, "R_PPC64_GOT_TPREL_PCREL34"},
+#define PPC64LE(number, what, name) {number, what, #name},
+#include "resolve/relocation_types.def"
 };
+// clang-format on
 
 constexpr bool ascending(std::span<const RelocationType> types) {
   return std::ranges::is_sorted(types,

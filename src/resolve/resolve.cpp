@@ -2,8 +2,6 @@
 
 #include "resolve/resolve.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -204,17 +202,6 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
 
 namespace {
 
-/// "a, b, c and 5 more"
-std::string first_few(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 3;
-  const auto shown = std::span(names).first(std::min(names.size(), kShown));
-  std::string text;
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + shown[i];
-  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
-  return text;
-}
-
 /// Is an object of GCC's bytecode dropped as a whole, since it defines nothing that is exported or that another object
 /// or an option mentions?
 bool is_dropped(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution, ObjectId id) {
@@ -224,8 +211,7 @@ bool is_dropped(const LinkJob& job, const std::vector<InputFacts>& inputs, const
   std::set<std::string_view> defined;
   for (const Symbol& symbol : object.symbols) {
     if (!symbol.defined()) continue;
-    const bool hidden = symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
-    if (!hidden && !exports.made_local(object.name(symbol))) return false;
+    if (!is_hidden(symbol.visibility) && !exports.made_local(object.name(symbol))) return false;
     defined.insert(object.name(symbol));
   }
   if (std::ranges::any_of(job.required, [&](const std::string& name) { return defined.contains(name); })) return false;
@@ -265,17 +251,20 @@ void reject_versions_of_assembly(const LinkJob& job, const std::vector<InputFact
 
 /// What is known once the linker has had the code compiled.
 void note_code_not_judged(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  constexpr std::size_t kMostNamed = 3;
   std::set<std::string>& not_judged = resolution.judgement.not_judged;
   std::vector<std::string> names;
   for (const Unresolved& name : resolution.unresolved)
     if (name.reported == Reported::IfKept) names.push_back(demangle(name.symbol));
-  if (!names.empty()) not_judged.insert("whether link-time optimisation keeps the code that needs " + first_few(names));
+  if (!names.empty())
+    not_judged.insert("whether link-time optimisation keeps the code that needs " + some_of(names, kMostNamed));
   std::vector<std::string> objects;
   if (job.scope.command)
     for (const ObjectId id : linked_relocatables(inputs, resolution))
       if (const ObjectFacts& object = object_of(inputs, id); object.origin.bytecode && object.lto.has_assembly)
         objects.push_back(object.origin.display());
-  if (!objects.empty()) not_judged.insert("assembly in code for link-time optimisation (" + first_few(objects) + ")");
+  if (!objects.empty())
+    not_judged.insert("assembly in code for link-time optimisation (" + some_of(objects, kMostNamed) + ")");
 }
 
 }  // namespace

@@ -47,6 +47,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
@@ -303,8 +304,10 @@ class Settler {
     }
     std::erase_if(names_, [&](const UndefinedName& name) { return name.library.valid() && is_held(name); });
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
+    const Exports exports(job_);
     reject_open_versions(job_, inputs_, dynamic || job_.pie, names_, out_, [&](const UndefinedName& name) {
-      if (linker_.node_answers_version) return is_used_in_memory(name);
+      const std::string_view plain = std::string_view(name.symbol).substr(0, name.symbol.find('@', 1));
+      if (linker_.node_answers_version) return is_used_in_memory(name) || exports.in_dynamic_list(plain);
       return !job_.gc_sections || is_used(name);
     });
     drop_weak_versions();
@@ -623,15 +626,10 @@ class Settler {
     return std::ranges::any_of(kUsual, [&](std::string_view name) { return section.starts_with(name); });
   }
 
-  static bool holds_debug_information(std::string_view section) {
-    constexpr std::array<std::string_view, 4> kBeginnings = {".debug", ".zdebug", ".stab", ".gnu.linkonce.wi."};
-    return std::ranges::any_of(kBeginnings, [&](std::string_view start) { return section.starts_with(start); });
-  }
-
   bool counts(ObjectId id, const Use& use) const {
     if (!use.alloc && (!linker_.asks_unallocated || (linker_.asks_unallocated_last && !unallocated_count_)))
       return false;
-    if (!use.alloc && job_.strips_debug && holds_debug_information(use.section)) return false;
+    if (!use.alloc && job_.strips_debug && is_debug_section(use.section)) return false;
     if (use.excluded && !(linker_.asks_excluded && use.alloc)) return false;
     if (use.empty && !linker_.asks_empty && !has_usual_name(use.section)) return false;
     if (use.section == ".eh_frame" && !linker_.asks_eh_frame) return false;

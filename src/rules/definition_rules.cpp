@@ -410,29 +410,21 @@ Site make_site(const Evidence& evidence, const TypeVariant& variant) {
   return site;
 }
 
-/// The first few of them.
-std::string some(const std::vector<std::string>& texts, const char* separator) {
-  constexpr std::size_t kShown = 3;
-  const std::vector<std::string> first(texts.begin(),
-                                       texts.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, texts.size())));
-  const std::string more = texts.size() > kShown ? fmt::format("{}and {} more", separator, texts.size() - kShown) : "";
-  return fmt::format("{}{}", fmt::join(first, separator), more);
-}
-
 Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
   const std::string what = divergence.is_type ? divergence.name + " differs:" : demangle(divergence.name);
   Finding finding = make_finding(kDivergentDefinition, divergence.name, what + " " + divergence.words);
   if (divergence.is_type) finding.demangled = divergence.name;
   if (divergence.bound.empty() || divergence.harmless) finding.severity = Severity::Note;
   finding.sites = {make_site(evidence, divergence.a), make_site(evidence, divergence.b)};
+  constexpr std::size_t kMostNamed = 3;
   finding.cause = divergence.cause;
   finding.fixes = divergence.fixes;
   finding.notes.push_back(divergence.bound.empty() ? "nothing that the linker binds depends on it"
-                                                   : some(divergence.bound, "; "));
+                                                   : some_of(divergence.bound, kMostNamed, "; "));
   if (!divergence.holders.empty())
-    finding.notes.push_back("so do types that hold it: " + some(divergence.holders, ", "));
+    finding.notes.push_back("so do types that hold it: " + some_of(divergence.holders, kMostNamed));
   if (!divergence.options.empty())
-    finding.notes.push_back("compiled with other options: " + some(divergence.options, ", "));
+    finding.notes.push_back("compiled with other options: " + some_of(divergence.options, kMostNamed));
   return finding;
 }
 

@@ -68,19 +68,9 @@ constexpr Rule kDeviceCodeTooNew{
     .names_file = true};
 
 std::string_view keyword(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::Global:
-      return "__device__";
-    case MemorySpace::Constant:
-      return "__constant__";
-    case MemorySpace::Shared:
-      return "__shared__";
-    case MemorySpace::Managed:
-      return "__managed__";
-    case MemorySpace::None:
-      break;
-  }
-  return {};
+  using enum MemorySpace;
+  return word_of(
+      space, {{Global, "__device__"}, {Constant, "__constant__"}, {Shared, "__shared__"}, {Managed, "__managed__"}});
 }
 
 /// nvcc gives a device variable a host variable of the same name, its shadow, and a function a stub.

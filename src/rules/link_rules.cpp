@@ -112,9 +112,9 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
     message = "assembly gives " + demangle(rejection.symbol) + " the version " + rejection.detail +
               ", and link-time optimisation drops it: GCC does not see that assembly uses it";
   else if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
-    message =
-        demangle(rejection.symbol) + "@" + rejection.detail +
-        " is not defined by any input, and GNU ld rejects a name with a version that a shared object leaves undefined";
+    message = fmt::format(
+        "{}@{} is not defined by any input, and {} rejects a name with a version that a shared object leaves undefined",
+        demangle(rejection.symbol), rejection.detail, traits_of(evidence.job).name);
   Finding finding = make_finding(kVersionNotDefined, rejection.symbol, std::move(message));
   if (rejection.first.valid()) {
     const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
@@ -273,15 +273,8 @@ static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
 namespace {
 
 std::string_view kind_of(const Symbol& symbol) {
-  switch (symbol.type) {
-    case SymbolType::Function:
-    case SymbolType::IndirectFunction:
-      return "function";
-    case SymbolType::Tls:
-      return "thread-local variable";
-    default:
-      return "variable";
-  }
+  if (symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction) return "function";
+  return symbol.type == SymbolType::Tls ? "thread-local variable" : "variable";
 }
 
 std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning) {

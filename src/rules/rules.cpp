@@ -154,11 +154,6 @@ void note_suppliers(const Unresolved& name, Finding& finding) {
   }
 }
 
-std::string some_of(const std::vector<std::string>& names, std::size_t most) {
-  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{} and {} more", fmt::join(std::span(names).first(most), ", "), names.size() - most);
-}
-
 std::string some_symbols(const std::vector<std::string>& names, std::size_t most) {
   std::vector<std::string> shown;
   for (const std::string& name : names) shown.push_back(shown.size() < most ? demangle(name) : name);

@@ -155,10 +155,7 @@ Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 /// The site of a definition, its place still unknown, and why its member takes part in the link.
 Site make_site(const Evidence& evidence, SymbolId id, Role role);
 
-/// "a, b, c and 5 more": the first `most` of them.
-std::string some_of(const std::vector<std::string>& names, std::size_t most);
-
-/// The same of symbols, demangled.
+/// some_of() symbols, demangled.
 std::string some_symbols(const std::vector<std::string>& names, std::size_t most);
 
 /// Who would define it, and what to write: the cause, the fixes and the notes of a finding about it.

@@ -146,31 +146,18 @@ std::string verdict_of(const std::vector<SymbolUse>& uses) {
 }  // namespace
 
 std::string reason_of(SymbolResolution resolved_as) {
-  switch (resolved_as) {
-    case SymbolResolution::Kept:
-      return "the definition the output uses";
-    case SymbolResolution::Rejected:
-      return "a second strong definition: the link fails";
-    case SymbolResolution::Ignored:
-      return "a second strong definition that the options or an equal absolute value make harmless";
-    case SymbolResolution::MergedCommon:
-      return "tentative, merged into the one that is kept";
-    case SymbolResolution::Overridden:
-      return "weak, and another definition comes first or is strong";
-    case SymbolResolution::SharedLost:
-      return "in a shared object, and another definition comes before it";
-    case SymbolResolution::DiscardedComdat:
-      return "an earlier object has the same COMDAT group";
-    case SymbolResolution::DiscardedExclude:
-      return "its section is not in the output (SHF_EXCLUDE)";
-    case SymbolResolution::NotExtracted:
-      return "nothing extracts this archive member";
-    case SymbolResolution::NotNeeded:
-      return "nothing needs this shared object (--as-needed)";
-    case SymbolResolution::Reference:
-      break;
-  }
-  return {};
+  using enum SymbolResolution;
+  return std::string(word_of(
+      resolved_as, {{Kept, "the definition the output uses"},
+                    {Rejected, "a second strong definition: the link fails"},
+                    {Ignored, "a second strong definition that the options or an equal absolute value make harmless"},
+                    {MergedCommon, "tentative, merged into the one that is kept"},
+                    {Overridden, "weak, and another definition comes first or is strong"},
+                    {SharedLost, "in a shared object, and another definition comes before it"},
+                    {DiscardedComdat, "an earlier object has the same COMDAT group"},
+                    {DiscardedExclude, "its section is not in the output (SHF_EXCLUDE)"},
+                    {NotExtracted, "nothing extracts this archive member"},
+                    {NotNeeded, "nothing needs this shared object (--as-needed)"}}));
 }
 
 SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol) {

@@ -388,14 +388,9 @@ class ArchiveIndexScan {
 };
 
 MemberKind kind_from(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::SharedObject:
-      return MemberKind::SharedObject;
-    case ObjectKind::Executable:
-      return MemberKind::Executable;
-    default:
-      return MemberKind::Object;
-  }
+  return kind == ObjectKind::SharedObject ? MemberKind::SharedObject
+         : kind == ObjectKind::Executable ? MemberKind::Executable
+                                          : MemberKind::Object;
 }
 
 ListedMember row_of(const ObjectFacts& object) {
@@ -490,14 +485,9 @@ std::vector<ListedMember> list_members(std::vector<InputFacts>& inputs) {
 namespace {
 
 InputKind input_kind(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::SharedObject:
-      return InputKind::SharedObject;
-    case ObjectKind::Executable:
-      return InputKind::Executable;
-    default:
-      return InputKind::Object;
-  }
+  return kind == ObjectKind::SharedObject ? InputKind::SharedObject
+         : kind == ObjectKind::Executable ? InputKind::Executable
+                                          : InputKind::Object;
 }
 
 InputFacts scan_loose(const std::string& path, FileDescriptor fd, std::uint64_t size, const LtoPolicy& lto,

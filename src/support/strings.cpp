@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <sstream>
 
 namespace elfaudit {
@@ -48,6 +49,11 @@ bool begins_command(std::string_view text) {
 }
 
 }  // namespace
+
+std::string some_of(const std::vector<std::string>& names, std::size_t most, std::string_view separator) {
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, separator));
+  return fmt::format("{} and {} more", fmt::join(std::span(names).first(most), separator), names.size() - most);
+}
 
 std::string one_of(const std::vector<std::string>& words) {
   return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());

@@ -78,6 +78,17 @@ std::vector<std::string> split_at_commas(std::string_view list);
 /// "text, json or sarif", of two words or more.
 std::string one_of(const std::vector<std::string>& words);
 
+/// What the table has for the value, else `otherwise`.
+template <class Value>
+constexpr std::string_view word_of(Value value, std::initializer_list<std::pair<Value, std::string_view>> words,
+                                   std::string_view otherwise = {}) {
+  const auto found = std::ranges::find(words, value, &std::pair<Value, std::string_view>::first);
+  return found == words.end() ? otherwise : found->second;
+}
+
+/// "a, b, c and 5 more": the first `most` of them.
+std::string some_of(const std::vector<std::string>& names, std::size_t most, std::string_view separator = ", ");
+
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_in(std::string_view text);
 

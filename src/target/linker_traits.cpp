@@ -8,74 +8,34 @@ namespace {
 constexpr bool yes = true;
 constexpr bool no = false;
 
+// clang-format off
 constexpr LinkerTraits kColumns[] = {
-    {
-        LinkerKind::Bfd,
-        0,
-        "GNU ld",
-        ResolutionRules::GnuLd,
+    {LinkerKind::Bfd, 0, "GNU ld", ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
-    {
-        LinkerKind::Gold,
-        0,
-        "gold",
-        ResolutionRules::Gold,
+    {LinkerKind::Gold, 0, "gold", ResolutionRules::Gold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
-    {
-        LinkerKind::Lld,
-        0,
-        "lld 14",
-        ResolutionRules::Lld,
+    {LinkerKind::Lld, 0, "lld 14", ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
-    {
-        LinkerKind::Lld,
-        15,
-        "lld 15",
-        ResolutionRules::Lld,
+    {LinkerKind::Lld, 15, "lld 15", ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
-    {
-        LinkerKind::Lld,
-        16,
-        "lld",
-        ResolutionRules::Lld,
+    {LinkerKind::Lld, 16, "lld", ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
-    {
-        LinkerKind::Mold,
-        0,
-        "mold",
-        ResolutionRules::Mold,
+    {LinkerKind::Mold, 0, "mold", ResolutionRules::Mold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
-#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
     },
 };
+// clang-format on
 
 }  // namespace
 

@@ -22,8 +22,6 @@ struct LinkerTraits {
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name;              ///< sentence
 #define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) std::string_view name;  ///< sentence
 #include "target/linker_traits.def"
-#undef TRAIT
-#undef WORDS
 };
 
 /// The column of that linker and version. 0: not known, treated as the newest.

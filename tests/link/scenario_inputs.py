@@ -98,6 +98,7 @@ OBJECTS = {
     "common-hidden": ".globl _start\n.comm foo,8,8\n.hidden foo\n.text\n_start: mov foo(%rip),%eax",
     "common-hidden-unused": ".globl _start\n.comm foo,8,8\n.hidden foo\n.text\n_start: nop",
     "common-protected": ".globl _start\n.comm foo,8,8\n.protected foo\n.text\n_start: mov foo(%rip),%eax",
+    "loose-v1": ".symver foo,foo@V1\n.data\n.quad foo",
     "start-v9": ".globl _start\n.symver foo,foo@V9\n.data\n_start: .quad foo",
 }
 ARCHIVES = {
@@ -156,6 +157,7 @@ SCRIPTS = {
     "backslash-words": "start.o fo\\o.o\n",
     "v.map": "V1 { global: foo; };\nV2 { global: foo; } V1;\n",
     "v1.map": "V1 { global: foo; local: *; };\n",
+    "foo.list": "{ foo; };\n",
     "hide.map": "{ local: *; };\n",
     "elf32.ld": "OUTPUT_FORMAT(elf32-i386)\nINPUT(libfoo.a)\n",
     "versions.ld": "VERSION { V1 { global: foo; }; /* } */ V2 { } V1; }\n",
