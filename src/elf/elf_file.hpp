@@ -250,11 +250,10 @@ std::uint32_t section_of(const ElfSections& sections, const Elf_Data* extended, 
 /// -mcmodel=medium)
 bool is_common(std::uint32_t section, std::uint16_t machine);
 
-/// Does a section of that name hold debug information? As BFD's SEC_DEBUGGING (binutils 2.40 bfd/elf.c,
-/// _bfd_elf_make_section_from_shdr).
+/// Does a section of that name hold debug information? (binutils 2.40 bfd/elf.c, _bfd_elf_make_section_from_shdr, without
+/// `.gdb_index`, which a linker reads)
 inline bool is_debug_section(std::string_view name) {
-  return starts_with_any(name,
-                         {".debug", ".zdebug", ".gnu.debuglto_", ".gnu.linkonce.wi.", ".line", ".gdb_index", ".stab"});
+  return starts_with_any(name, {".debug", ".zdebug", ".gnu.debuglto_", ".gnu.linkonce.wi.", ".line", ".stab"});
 }
 
 }  // namespace elfaudit

@@ -368,7 +368,8 @@ bool LiveSections::is_root(const Node& node, const SectionEdge& edge) const {
 
 /// Rule 5. Some linkers ask whether the object has anything in the output.
 bool LiveSections::is_kept_unasked(const Node& node, std::uint32_t section) {
-  if (is_debug_section(node.graph.sections[section].name)) return true;
+  const std::string_view name = node.graph.sections[section].name;
+  if (is_debug_section(name) || name.starts_with(".gdb_index")) return true;
   const std::vector<SectionEdge>& edges = node.graph.edges;
   const auto first = std::ranges::lower_bound(edges, section, {}, &SectionEdge::from);
   return first == edges.end() || first->from != section;

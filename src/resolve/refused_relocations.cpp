@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
@@ -658,9 +657,8 @@ bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc
   const LinkerTraits& linker = traits_of(job);
   if (linker.passes_unallocated) return !alloc || section == ".toc" || section == ".got2";
   if (section == ".eh_frame" || section == ".gcc_except_table") return true;
-  if (section.starts_with(linker.passed_section)) return true;
   if (alloc && linker.debug_is_unallocated) return false;
-  return is_debug_section(section);
+  return any_word(linker.passed_stems, [&](std::string_view stem) { return section.starts_with(stem); });
 }
 
 void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,

@@ -19,6 +19,7 @@ USERS = {
     "not-loaded": '.section .foo,""',
     "debug": '.section .debug_foo,""',
     "old-debug": '.section .zdebug_foo,""',
+    "lto-debug": '.section .gnu.debuglto_.debug_foo,""',
     "lines": '.section .line,""',
     "attributes": '.section .gnu.build.attributes,""',
     "probes": '.section .note.stapsdt,"",@note',
