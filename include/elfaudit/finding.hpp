@@ -22,7 +22,7 @@ inline constexpr Severity kSeverities[] = {Severity::Error, Severity::Warning, S
 
 /// What the findings of a rule are about, for code that treats several rules alike. HeaderDefinition: a definition that
 /// the next link may refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold;
-/// Divergent: sides of one name that differ, which the linker accepts.
+/// Silent: what the linker accepts although it is wrong.
 enum class RuleKind : std::uint8_t {
   Other,
   Unreadable,
@@ -31,7 +31,7 @@ enum class RuleKind : std::uint8_t {
   Undefined,
   Mismatch,
   NotPic,
-  Divergent
+  Silent
 };
 
 /// A row of the rule table: everything that the rest of the program needs to know about a rule. Ids are public and

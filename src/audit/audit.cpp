@@ -10,9 +10,11 @@
 #include <tuple>
 
 #include "divergence/divergence.hpp"
+#include "divergence/instruction_sets.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
+#include "left_out/left_out.hpp"
 #include "load/load_closure.hpp"
 #include "locate/cause/cause.hpp"
 #include "locate/dwarf/debug_servers.hpp"
@@ -308,6 +310,8 @@ class AuditRun {
   void compare_times();
   void read_interpreter();
   void find_references_past_ends();
+  void find_left_out_members();
+  void compare_instruction_sets();
   void compare_debug_types();
   void apply_all_rules();
   void note_host_shadows();
@@ -337,6 +341,8 @@ class AuditRun {
   StaleFacts stale_;
   std::vector<ObjectFacts> interpreter_;
   std::vector<Overrun> overruns_;
+  LeftOut left_out_;
+  std::vector<MixedFunction> mixed_functions_;
   TypeComparison types_;
   std::vector<std::string> problems_;  ///< met while places were looked for
   std::vector<InputError> unread_;     ///< device code behind findings
@@ -462,6 +468,16 @@ void AuditRun::find_references_past_ends() {
   overruns_ = attempt_("references to data", [&] { return find_overruns(made_.inputs, made_.resolution); });
 }
 
+void AuditRun::find_left_out_members() {
+  left_out_ = attempt_("archives", [&] { return find_left_out(made_.job, made_.inputs, made_.resolution, *names_); });
+}
+
+void AuditRun::compare_instruction_sets() {
+  if (!made_.job.scope.command) return;
+  mixed_functions_ =
+      attempt_("instruction sets", [&] { return find_mixed_functions(made_.inputs, made_.resolution, *names_); });
+}
+
 void AuditRun::compare_debug_types() {
   if (!compares_types(options_.enable)) return;
   const TypeOptions reading{options_.jobs, options_.cache, options_.compile_commands, options_.known_commands};
@@ -504,6 +520,8 @@ void AuditRun::apply_all_rules() {
   evidence.resolve_as = [&](LinkerKind linker) { return resolve_as(linker); };
   evidence.types = &types_;
   evidence.overruns = overruns_;
+  evidence.left_out = &left_out_;
+  evidence.mixed_functions = mixed_functions_;
   evidence.names = &*names_;
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;
   made_.findings = apply_rules(evidence, options_.enable);
@@ -552,6 +570,8 @@ Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   run("stale", &AuditRun::compare_times, "comparing times");
   run("interpreter", &AuditRun::read_interpreter);
   run("overruns", &AuditRun::find_references_past_ends);
+  run("left out", &AuditRun::find_left_out_members);
+  run("instruction sets", &AuditRun::compare_instruction_sets);
   run("types", &AuditRun::compare_debug_types, "comparing types");
   run("rules", &AuditRun::apply_all_rules);
   run("shadows", &AuditRun::note_host_shadows);

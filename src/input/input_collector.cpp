@@ -15,6 +15,7 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -323,7 +323,7 @@ constexpr Rule kDivergentDefinition{
     .id = "divergent-definition",
     .severity = Severity::Warning,
     .summary = "definitions of one name that differ in size or memory: the linker merges them silently",
-    .kind = RuleKind::Divergent};
+    .kind = RuleKind::Silent};
 
 /// Rule 1.
 std::set<std::string_view> reported_otherwise(const Resolution& resolution) {

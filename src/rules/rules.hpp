@@ -26,6 +26,8 @@ namespace elfaudit {
 void require_rule(const std::string& id, const std::string& option);
 
 class LinkNames;
+struct LeftOut;
+struct MixedFunction;
 struct Overrun;
 struct TypeComparison;
 
@@ -57,6 +59,8 @@ struct Evidence {
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
   const TypeComparison* types = nullptr;  ///< where types are compared
   std::span<const Overrun> overruns{};    ///< references that reach past the end of what they bind to
+  std::span<const MixedFunction> mixed_functions{};  ///< of a link command
+  const LeftOut* left_out = nullptr;      ///< of a link command: what it leaves in its archives
   bool data_is_alike = false;             ///< known of the whole build: see is_data_alike()
   const LinkNames* names = nullptr;       ///< the names of the inputs' symbols as numbers; null: not yet numbered
 
@@ -106,6 +110,8 @@ RuleFamily gpu_rules();
 RuleFamily library_rules();
 RuleFamily loaded_state_rules();
 RuleFamily interposition_rules();
+RuleFamily instruction_set_rules();
+RuleFamily left_out_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
 RuleFamily platform_rules();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "rules/rules.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 

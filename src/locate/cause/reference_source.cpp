@@ -723,8 +723,8 @@ std::vector<Referring*> find_lines(Referrers& by_object, const std::vector<Input
 
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
                         bool preprocess) {
-  Referrers past_end = referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Divergent; });
-  find_lines(past_end, inputs);
+  Referrers silent = referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Silent; });
+  find_lines(silent, inputs);
   Referrers undefined =
       referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Undefined && !rule.device; });
   const std::vector<Referring*> objects = find_lines(undefined, inputs);

@@ -1,0 +1,145 @@
+// What a link leaves in its archives although the program needs it: registrar-not-linked, weak-definition-kept and
+// weak-reference-null. left_out/left_out.hpp says how it is known.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "left_out/left_out.hpp"
+#include "rules/rules.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr Rule kRegistrarNotLinked{
+    .id = "registrar-not-linked",
+    .severity = Severity::Warning,
+    .summary = "an archive member whose static constructor registers it is not extracted: nothing refers to it",
+    .kind = RuleKind::Silent};
+constexpr Rule kWeakDefinitionKept{
+    .id = "weak-definition-kept",
+    .severity = Severity::Warning,
+    .summary = "a weak default answers a name, so that the member with the strong definition is not extracted"};
+constexpr Rule kWeakReferenceNull{
+    .id = "weak-reference-null",
+    .severity = Severity::Warning,
+    .summary = "a name is referred to only weakly, so that the member that defines it is not extracted",
+    .kind = RuleKind::Silent};
+
+Fix whole_archive(const std::string& archive) {
+  std::string text =
+      fmt::format("link all of it: -Wl,--whole-archive {} -Wl,--no-whole-archive", display_path(archive, {}));
+  const std::string_view name = base_name(archive);
+  if (name.starts_with("lib") && name.ends_with(".a") && name.size() > 5)
+    text += fmt::format("; in CMake $<LINK_LIBRARY:WHOLE_ARCHIVE,{}>", name.substr(3, name.size() - 5));
+  return {text};
+}
+
+Finding registrars_of(const Evidence& evidence, const std::vector<const LeftOutRegistrar*>& members) {
+  const LeftOutRegistrar& first = *members.front();
+  const std::string& archive = evidence.object(first.member).origin.path;
+  const bool one = members.size() == 1;
+  const std::string who = one ? evidence.object(first.member).origin.display()
+                              : fmt::format("{} members of {}", members.size(), display_path(archive, {}));
+  const bool by_section = first.symbol.starts_with("__start_");
+  Finding finding = make_finding(
+      kRegistrarNotLinked, first.symbol,
+      by_section
+          ? fmt::format("{} {} to section {}, which the program reads from {} on, and {} not linked", who,
+                        one ? "adds" : "add", first.section, first.symbol, one ? "is" : "are")
+          : fmt::format("{} {} when the program starts, by {}, and {} not linked", who,
+                        one ? "registers itself" : "register themselves", demangle(first.symbol), one ? "is" : "are"));
+  for (const LeftOutRegistrar* member : members) {
+    finding.sites.push_back(make_file_site(evidence.object(member->member).origin, "not extracted", Role::Reference));
+    finding.sites.back().section = member->section;
+    finding.sites.back().offset = member->offset;
+  }
+  finding.sites.push_back(make_site(evidence, first.registry, by_section ? Role::Reference : Role::Kept));
+  finding.cause = {
+      "nothing-refers-to-member",
+      "a linker takes a member of an archive for a name that something refers to, not for its constructors",
+      display_path(archive, {})};
+  finding.fixes.push_back(whole_archive(archive));
+  if (one && !first.anchor.empty()) finding.fixes.push_back({fmt::format("take this member: -Wl,-u,{}", first.anchor)});
+  finding.fixes.push_back({fmt::format("link {} as {}, not from an archive (in CMake an OBJECT library)",
+                                       one ? "it" : "them", one ? "an object" : "objects")});
+  return finding;
+}
+
+/// One for an archive and what its members register with.
+std::vector<Finding> registrars_not_linked(const Evidence& evidence) {
+  std::map<std::pair<std::string, std::string>, std::vector<const LeftOutRegistrar*>> groups;
+  for (const LeftOutRegistrar& one : evidence.left_out->registrars)
+    groups[{evidence.object(one.member).origin.path, one.symbol}].push_back(&one);
+  std::vector<Finding> findings;
+  for (const auto& [archive, members] : groups) findings.push_back(registrars_of(evidence, members));
+  return findings;
+}
+
+std::vector<Finding> weak_definitions_kept(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const BeatenDefinition& one : evidence.left_out->beaten) {
+    const ObjectFacts& member = evidence.object(one.member);
+    const std::string_view symbol = evidence.object(one.weak.in).name(evidence.symbol(one.weak));
+    Finding finding = make_finding(
+        kWeakDefinitionKept, symbol,
+        fmt::format("the program has the weak {} of {}: {}, which defines it strongly, is not linked", demangle(symbol),
+                    evidence.object(one.weak.in).origin.display(), member.origin.display()));
+    finding.sites.push_back(make_site(evidence, one.weak, Role::Kept));
+    finding.sites.push_back(make_file_site(member.origin, "not extracted"));
+    finding.cause = {"weak-definition-first",
+                     "a weak definition answers the name, so that a linker doesn't look for it in archives",
+                     {}};
+    finding.fixes.push_back({fmt::format(
+        "link {} as an object, not from an archive: a strong definition replaces a weak one", member.origin.member)});
+    finding.fixes.push_back(whole_archive(member.origin.path));
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> weak_references_null(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const UnansweredReference& one : evidence.left_out->unanswered) {
+    const ObjectFacts& member = evidence.object(one.member);
+    const SymbolId first = one.references.front().id;
+    const std::string symbol(evidence.object(first.in).name(evidence.symbol(first)));
+    Finding finding = make_finding(
+        kWeakReferenceNull, symbol,
+        fmt::format("{} is null in the program: it is referred to only weakly, and {}, which defines it, is not linked",
+                    demangle(symbol), member.origin.display()));
+    for (const Reference& reference : one.references) {
+      finding.sites.push_back(make_site(evidence, reference.id, Role::Reference));
+      finding.sites.back().section = reference.section;
+      finding.sites.back().offset = reference.offset;
+    }
+    finding.sites.push_back(make_file_site(member.origin, "not extracted"));
+    finding.cause = {"weak-reference", "no linker takes a member of an archive for a weak reference", {}};
+    finding.fixes.push_back({fmt::format("ask for it: -Wl,-u,{}", symbol)});
+    finding.fixes.push_back(whole_archive(member.origin.path));
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> left_out(const Evidence& evidence) {
+  if (evidence.left_out == nullptr) return {};
+  std::vector<Finding> findings = registrars_not_linked(evidence);
+  std::ranges::move(weak_definitions_kept(evidence), std::back_inserter(findings));
+  std::ranges::move(weak_references_null(evidence), std::back_inserter(findings));
+  return findings;
+}
+
+}  // namespace
+
+RuleFamily left_out_rules() {
+  return {{&kRegistrarNotLinked, &kWeakDefinitionKept, &kWeakReferenceNull}, {{left_out}}};
+}
+
+}  // namespace elfaudit
