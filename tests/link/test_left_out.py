@@ -14,7 +14,7 @@ C = 'extern "C" '
 MEMBERS = {
     "object": ('void add(const char*); struct R { R() { add("x"); } }; static R r;', "add(char const*)"),
     "function": ('void add(const char*); __attribute__((constructor)) static void r() { add("x"); }', "add(char const*)"),
-    "global object": ('void add(const char*); struct R { R(); } r; R::R() { add("x"); }', "add(char const*)"),
+    "global object": ('void add(const char*); struct R { R(); int done; } r; R::R() : done(1) { add("x"); }', "add(char const*)"),
     "initialiser": ('int known(); int before = known();', "known()"),
     "class with a vtable": (
         "void add(const char*); struct P { virtual int run(); virtual ~P(); }; int P::run() { return 1; } P::~P() {}\n"
