@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "support/density.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/shared_library.hpp"
 
 extern "C" {

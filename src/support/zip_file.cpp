@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "elfaudit/error.hpp"
-#include "support/density.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/shared_library.hpp"
 
 namespace elfaudit {

@@ -18,7 +18,6 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_servers.hpp"
-#include "support/density.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"

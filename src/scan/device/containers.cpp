@@ -19,7 +19,6 @@
 #include "scan/device/decoders.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
-#include "support/density.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"

@@ -19,7 +19,6 @@
 #include "elf/object_image.hpp"
 #include "scan/device/decoders.hpp"
 #include "support/bytes.hpp"
-#include "support/density.hpp"
 #include "support/limits.hpp"
 #include "support/threads.hpp"
 
