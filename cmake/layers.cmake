@@ -14,7 +14,7 @@ set(ELFAUDIT_LAYERS
   "locate/cause"
   "divergence left_out stale"
   "rules"
-  "locate rules/loading rules/silent"
+  "locate rules/gpu rules/loading rules/silent"
   "rules/python"
   "audit report"
   "diagnose gate"
