@@ -141,10 +141,10 @@ class Member {
       if ((header.sh_flags & SHF_GROUP) != 0 || name.starts_with(kLinkonce)) grouped[i] = true;
       if (is_relocation_section(header)) relocations_of_[header.sh_info].push_back(i);
       if (header.sh_type == SHT_REL) bare_ = true;
-      if ((header.sh_flags & SHF_ALLOC) == 0 || header.sh_size == 0 || grouped[i]) continue;
+      if ((header.sh_flags & SHF_ALLOC) == 0 || header.sh_size == 0) continue;
       if (header.sh_type == SHT_INIT_ARRAY || header.sh_type == SHT_PREINIT_ARRAY || is_of_constructors(name))
         constructors_.push_back(static_cast<std::uint32_t>(i));
-      if (is_identifier(name)) named_.push_back(name);
+      if (is_identifier(name) && !grouped[i]) named_.push_back(name);
     }
     if (table != 0) read_symbols(table, grouped);
   }
@@ -273,6 +273,17 @@ bool is_of_language(std::string_view name) {
                                 "_ZNK9__gnu_cxx", "_ZGVNSt", "_Zn", "_Zd", "__"});
 }
 
+/// The C and C++ libraries and the compiler's own.
+bool is_runtime(const ObjectFacts& object) {
+  const std::string_view file = object.soname.empty() ? base_name(object.origin.path) : object.soname;
+  if (file.ends_with(".o")) return is_of_system(object.origin.path);
+  const std::string_view name = file.substr(0, file.find_first_of(".-_"));
+  return is_among(
+      name, {"ld",        "libc",      "libm",     "libmvec",   "libdl",   "librt",       "libpthread", "libresolv",
+             "libstdc++", "libsupc++", "libgcc",   "libatomic", "libgomp", "libquadmath", "libc++",     "libc++abi",
+             "libunwind", "libasan",   "libubsan", "libtsan",   "liblsan", "libclang"});
+}
+
 /// Generated code of protobuf registers each message, and a program that doesn't name a message rarely asks for it.
 bool is_generated(std::string_view name) { return name.find("_2eproto") != std::string_view::npos; }
 
@@ -286,6 +297,8 @@ class LeftOutCheck {
     if (members_.empty()) return {};
     const std::vector<ObjectId> registrars = members_that_may_register();
     look_through_link();
+    for (const Unresolved& name : resolution_.unresolved)  // has a finding of its own
+      if (name.symbol.starts_with("__start_")) started_.erase(std::string_view(name.symbol).substr(8));
     for (const ObjectId id : registrars)
       if (std::optional<LeftOutRegistrar> found = registrar(id)) found_.registrars.push_back(*std::move(found));
     find_unanswered();
@@ -417,7 +430,7 @@ class LeftOutCheck {
     if (member->has_unreached_definition()) return std::nullopt;
     for (const ReachedName& one : names) {
       const SymbolId registry = is_of_language(one.name) ? SymbolId() : find(one.name);
-      if (!registry.valid() || is_of_system(object(registry.in).origin.path)) continue;
+      if (!registry.valid() || is_runtime(object(registry.in))) continue;
       if (one.is_defined && symbol(registry).type != SymbolType::Object) continue;  // an inline function
       made.section = member->section_name(one.from.section);
       made.offset = one.from.offset;

@@ -1,0 +1,2 @@
+#include "p.h"
+int main(void){return count()?0:1;}

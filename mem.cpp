@@ -1,0 +1,3 @@
+#include "p.h"
+TEST(a){}
+TEST(b){}
