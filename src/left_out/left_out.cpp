@@ -1,24 +1,25 @@
 #include "left_out/left_out.hpp"
 
 #include <elf.h>
-#include <gelf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
-#include "elf/elf_file.hpp"
 #include "elfaudit/error.hpp"
 #include "resolve/link_names.hpp"
 #include "resolve/linked_objects.hpp"
+#include "scan/object_tables.hpp"
 #include "scan/scan.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -48,22 +49,6 @@ struct ReachedName {
   bool is_defined = false;  ///< here too: an inline function, or a variable that several objects define
 };
 
-struct OwnSymbol {
-  std::string_view name;
-  std::uint32_t section = 0;  ///< header index; 0: defined elsewhere, or absolute or common
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  unsigned char binding = STB_LOCAL;
-  unsigned char type = STT_NOTYPE;
-  bool defined = false;
-  bool grouped = false;  ///< its section is in a COMDAT group
-  bool reached = false;
-  RelocatedPlace from{};  ///< as ReachedName::from
-
-  bool is_strong() const { return defined && binding == STB_GLOBAL && !grouped; }
-  bool is_function() const { return type == STT_FUNC || type == STT_GNU_IFUNC; }
-};
-
 /// "N2ns3FooE" of a vtable's name -> "_ZN2ns3Foo", with which the names of its functions begin.
 std::string functions_of_class(std::string_view vtable) {
   std::string_view name = vtable.substr(4);
@@ -71,207 +56,267 @@ std::string functions_of_class(std::string_view vtable) {
   return std::string(name);
 }
 
-/// A constructor or destructor (Itanium C++ ABI 5.1.4.2). A compiler inlines it into what initialises the object, and keeps
-/// it for others, to whom it is of no use without the class's other functions.
+/// Of the C and C++ libraries, or made by the compiler: every constructor uses some.
+bool is_of_language(std::string_view name) {
+  return starts_with_any(name, {"_ZNSt", "_ZNKSt", "_ZSt", "_ZTI", "_ZTS", "_ZTV", "_ZTVN10__cxxabiv1", "_ZN9__gnu_cxx",
+                                "_ZNK9__gnu_cxx", "_ZGVNSt", "_Zn", "_Zd", "__"});
+}
+
+/// A constructor or destructor (Itanium C++ ABI 5.1.4.2).
 bool is_structor(std::string_view name) {
   for (const std::string_view end : {"C1E", "C2E", "D0E", "D1E", "D2E"})
     if (name.starts_with("_ZN") && name.find(end) != std::string_view::npos) return true;
   return false;
 }
 
+/// One that an archive has, in its mapped bytes. Of a form that is not x86-64's, or damaged, it has no constructors.
 class Member {
  public:
-  explicit Member(const Origin& origin) : file_(ElfFile::open(origin)), sections_(file_, origin) { read_sections(); }
-
-  bool may_register() const { return !constructors_.empty() || !named_.empty(); }
-
-  /// Names of sections with a loaded content that __start_NAME can ask for.
-  const std::vector<std::string_view>& named_sections() const { return named_; }
-
-  std::string_view section_name(std::uint32_t section) const {
-    return sections_.name(section, sections_.header(section));
+  explicit Member(std::span<const std::byte> bytes) : bytes_(bytes) {
+    if (std::endian::native != std::endian::little || bytes.size() < sizeof(Elf64_Ehdr)) return;
+    const auto head = copy_at<Elf64_Ehdr>(bytes.data());
+    const bool is_known = head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
+                          head.e_type == ET_REL && head.e_shentsize == sizeof(Elf64_Shdr);
+    if (!is_known || !has(head.e_shoff, std::uint64_t{head.e_shnum} * sizeof(Elf64_Shdr))) return;
+    machine_ = head.e_machine;
+    sections_at_ = head.e_shoff;
+    count_ = head.e_shnum;
+    names_index_ = head.e_shstrndx;
   }
 
-  /// Follows rules 1 to 3, and returns the names of other objects on the way, the nearest first.
-  std::vector<ReachedName> reached_names() {
-    for (const std::uint32_t section : constructors_) {
-      OwnSymbol table;
-      table.section = section;
-      table.end = header_size(section);
-      follow_all(table);
-    }
-    while (next_ < reached_.size() && steps_ != 0) {
-      const OwnSymbol symbol = symbols_[reached_[next_++]];
-      if (symbol.name.starts_with("_ZTV")) reach_functions(functions_of_class(symbol.name), symbol.from);
-      if (symbol.section == 0) continue;
-      if (symbol.is_function()) reach_static_functions(symbol.section, symbol.from);
-      follow_all(symbol);
-    }
-    return std::move(names_);
+  bool has_constructors() const {
+    for (std::uint32_t i = 1; i < count_; ++i)
+      if (is_of_constructors(section(i))) return true;
+    return false;
   }
 
-  /// Is there a definition that has another purpose than what the constructors do? Also where that is not known.
-  bool has_unreached_definition() const {
-    return steps_ == 0 || std::ranges::any_of(symbols_, [](const OwnSymbol& one) {
-             return one.is_strong() && !one.reached && !is_structor(one.name);
-           });
+  /// Is there a loaded section of that name? `__start_NAME` asks for it.
+  bool has_section(std::string_view name) const {
+    for (std::uint32_t i = 1; i < count_; ++i)
+      if (section(i).has(SHF_ALLOC) && section(i).size() != 0 && section_name(i) == name) return true;
+    return false;
   }
 
-  std::vector<std::string_view> strong_definitions() const {
+  std::string_view section_name(std::uint32_t index) const {
+    return names_index_ < count_ ? text(section(names_index_), section(index).name()) : std::string_view();
+  }
+
+  bool defines_strongly(std::string_view name) {
+    read_symbols();
+    for (std::uint32_t i = 1; i < symbols_; ++i)
+      if (is_strong(i) && symbol_name(i) == name) return true;
+    return false;
+  }
+
+  std::vector<std::string_view> strong_definitions() {
+    read_symbols();
     std::vector<std::string_view> names;
-    for (const OwnSymbol& symbol : symbols_)
-      if (symbol.is_strong()) names.push_back(symbol.name);
+    for (std::uint32_t i = 1; i < symbols_; ++i)
+      if (is_strong(i)) names.push_back(symbol_name(i));
     return names;
   }
 
-  bool defines_strongly(std::string_view name) const {
-    return std::ranges::any_of(symbols_, [&](const OwnSymbol& one) { return one.is_strong() && one.name == name; });
+  /// Follows rules 1 to 3, and returns the names of other objects on the way, the nearest first.
+  const std::vector<ReachedName>& reached_names() {
+    read_symbols();
+    sort_tables();
+    for (std::uint32_t i = 1; i < count_; ++i)
+      if (is_of_constructors(section(i))) follow_all(i, 0, section(i).size(), {});
+    while (next_ < reached_.size() && steps_ != 0) {
+      const auto [index, from] = reached_[next_++];
+      if (begins(index, "_ZTV")) reach_functions(functions_of_class(symbol_name(index)), from);
+      const std::uint32_t in = section_of(index);
+      if (in == 0) continue;
+      if (symbol(index).type() == STT_FUNC) reach_static_functions(in, from);
+      follow_all(in, symbol(index).value(), end_of(index), from);
+    }
+    return names_;
+  }
+
+  /// Is there a definition that has another purpose than what the constructors do? Also where that is not known.
+  bool has_unreached_definition() {
+    if (steps_ == 0) return true;
+    for (std::uint32_t i = 1; i < symbols_; ++i)
+      if (is_strong(i) && !is_reached_[i] && !is_inlined(i)) return true;
+    return false;
   }
 
  private:
-  std::uint64_t header_size(std::uint32_t section) const { return sections_.header(section).sh_size; }
+  bool has(std::uint64_t offset, std::uint64_t size) const {
+    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  }
 
-  void read_sections() {
-    std::vector<bool> grouped(sections_.count());
-    std::size_t table = 0;
-    for (std::size_t i = 1; i < sections_.count(); ++i) {
-      const GElf_Shdr header = sections_.header(i);
-      const std::string_view name = sections_.name(i, header);
-      if (header.sh_type == SHT_SYMTAB) table = i;
-      if ((header.sh_flags & SHF_GROUP) != 0 || name.starts_with(kLinkonce)) grouped[i] = true;
-      if (is_relocation_section(header)) relocations_of_[header.sh_info].push_back(i);
-      if (header.sh_type == SHT_REL) bare_ = true;
-      if ((header.sh_flags & SHF_ALLOC) == 0 || header.sh_size == 0) continue;
-      if (header.sh_type == SHT_INIT_ARRAY || header.sh_type == SHT_PREINIT_ARRAY || is_of_constructors(name))
-        constructors_.push_back(static_cast<std::uint32_t>(i));
-      if (is_identifier(name) && !grouped[i]) named_.push_back(name);
+  RawSection section(std::uint32_t index) const {
+    return {bytes_.data() + sections_at_ + std::uint64_t{index} * sizeof(Elf64_Shdr)};
+  }
+
+  static bool is_of_constructors(RawSection section) {
+    return section.type() == SHT_INIT_ARRAY || section.type() == SHT_PREINIT_ARRAY;
+  }
+
+  bool is_grouped(std::uint32_t section_index) const { return section(section_index).has(SHF_GROUP); }
+
+  std::string_view text(RawSection table, std::uint64_t offset) const {
+    if (!has(table.offset(), table.size()) || offset >= table.size()) return {};
+    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data() + table.offset() + offset),
+                                std::min<std::uint64_t>(table.size() - offset, kLongestName));
+    return rest.substr(0, rest.find('\0'));
+  }
+
+  void read_symbols() {
+    for (std::uint32_t i = 1; i < count_ && symbols_ == 0; ++i) {
+      if (section(i).type() != SHT_SYMTAB || !has(section(i).offset(), section(i).size())) continue;
+      if (section(i).link() >= count_) continue;
+      symbols_at_ = section(i).offset();
+      symbols_ =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(section(i).size() / sizeof(Elf64_Sym), kMostSymbols));
+      strings_index_ = section(i).link();
     }
-    if (table != 0) read_symbols(table, grouped);
+    is_reached_.resize(symbols_);
   }
 
-  static bool is_of_constructors(std::string_view name) {
-    return starts_with_any(name, {".init_array", ".ctors", ".preinit_array"});
+  RawSymbol symbol(std::uint32_t index) const {
+    return {bytes_.data() + symbols_at_ + std::uint64_t{index} * sizeof(Elf64_Sym)};
+  }
+  std::string_view symbol_name(std::uint32_t index) const {
+    return text(section(strings_index_), symbol(index).name());
+  }
+  /// 0: in none, or elsewhere.
+  std::uint32_t section_of(std::uint32_t index) const {
+    const std::uint32_t in = symbol(index).section();
+    return in < count_ ? in : 0;
+  }
+  std::uint64_t end_of(std::uint32_t index) const {
+    return symbol(index).value() + std::max<std::uint64_t>(symbol(index).size(), 1);
+  }
+  bool is_defined(std::uint32_t index) const { return symbol(index).section() != SHN_UNDEF; }
+  bool is_strong(std::uint32_t index) const {
+    const std::uint32_t in = section_of(index);
+    return symbol(index).binding() == STB_GLOBAL && is_defined(index) && (in == 0 || !is_grouped(in));
   }
 
-  static bool is_identifier(std::string_view name) {
-    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-    return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-           std::ranges::all_of(name, fits);
-  }
-
-  void read_symbols(std::size_t table, const std::vector<bool>& grouped) {
-    const ElfSymbols read = open_symbol_table(sections_, table);
-    symbols_.resize(read.count);
-    for (std::uint64_t i = 1; i < read.count; ++i) {
-      GElf_Sym entry{};
-      if (gelf_getsym(read.data, static_cast<int>(i), &entry) == nullptr) sections_.fail(table, elf_errmsg(-1));
-      OwnSymbol& symbol = symbols_[i];
-      if (!read.strings.holds(entry.st_name)) sections_.fail(table, "has a name outside of its strings");
-      symbol.name = read.strings.at(entry.st_name);
-      symbol.binding = GELF_ST_BIND(entry.st_info);
-      symbol.type = GELF_ST_TYPE(entry.st_info);
-      symbol.defined = entry.st_shndx != SHN_UNDEF;
-      if (entry.st_shndx == SHN_UNDEF || entry.st_shndx >= sections_.count()) continue;
-      symbol.section = entry.st_shndx;
-      symbol.grouped = grouped[symbol.section];
-      symbol.begin = entry.st_value;
-      symbol.end = entry.st_value + std::max<std::uint64_t>(entry.st_size, 1);
-      if (symbol.type != STT_SECTION) in_section_[symbol.section].push_back(static_cast<std::uint32_t>(i));
-    }
+  void sort_tables() {
+    for (std::uint32_t i = 1; i < count_; ++i)
+      if (section(i).type() == SHT_RELA && has(section(i).offset(), section(i).size()))
+        tables_.emplace_back(section(i).info(), i);
+    std::ranges::sort(tables_);
+    first_in_.assign(count_ + 1, 0);
+    for (std::uint32_t i = 0; i < symbols_; ++i) ++first_in_[section_of(i) + 1];
+    std::partial_sum(first_in_.begin(), first_in_.end(), first_in_.begin());
+    in_section_.resize(symbols_);
+    std::vector<std::uint32_t> next(first_in_);
+    for (std::uint32_t i = 0; i < symbols_; ++i) in_section_[next[section_of(i)]++] = i;
   }
 
   /// False once more work was done than an object is worth.
   bool step() { return steps_ != 0 && --steps_ != 0; }
 
-  void reach(std::uint32_t symbol, RelocatedPlace from) {
-    if (std::exchange(symbols_[symbol].reached, true)) return;
-    symbols_[symbol].from = from;
-    reached_.push_back(symbol);
-    if (symbols_[symbol].section != 0) reach_at(symbols_[symbol].section, symbols_[symbol].begin, from);  // its aliases
+  /// With its aliases.
+  void reach(std::uint32_t index, RelocatedPlace from) {
+    if (is_reached_[index]) return;
+    is_reached_[index] = true;
+    reached_.emplace_back(index, from);
+    if (const std::uint32_t in = section_of(index); in != 0) reach_at(in, symbol(index).value(), from);
   }
 
-  /// The relocations of a symbol's bytes lead on.
-  void follow_all(const OwnSymbol& user) {
-    const std::vector<RelocationEntry>& all = relocations_of(user.section);
-    auto entry = std::ranges::lower_bound(all, user.begin, {}, &RelocationEntry::offset);
-    for (; entry != all.end() && entry->offset < user.end; ++entry)
-      follow(*entry, user.grouped ? user.from : RelocatedPlace{user.section, entry->offset});
+  /// The relocations of a part of a section lead on.
+  void follow_all(std::uint32_t in, std::uint64_t begin, std::uint64_t end, RelocatedPlace from) {
+    const bool is_inline = is_grouped(in) && from.section != 0;
+    for (auto table = std::ranges::lower_bound(tables_, std::pair(in, 0U));
+         table != tables_.end() && table->first == in; ++table) {
+      const RawSection entries = section(table->second);
+      for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= entries.size() && step(); at += sizeof(Elf64_Rela)) {
+        const RawRelocation entry{bytes_.data() + entries.offset() + at};
+        if (entry.offset() >= begin && entry.offset() < end)
+          follow(entry, is_inline ? from : RelocatedPlace{in, entry.offset()});
+      }
+    }
   }
 
-  void follow(const RelocationEntry& entry, RelocatedPlace from) {
-    if (entry.symbol == 0 || entry.symbol >= symbols_.size()) return;
-    const OwnSymbol& symbol = symbols_[entry.symbol];
-    if (symbol.type == STT_SECTION && bare_) return reach_all_of(symbol.section, from);
-    if (symbol.type == STT_SECTION) return reach_at(symbol.section, behind_field(entry), from);
-    if (symbol.binding != STB_LOCAL && !symbol.is_strong()) names_.push_back({symbol.name, from, symbol.defined});
-    if (symbol.defined) reach(static_cast<std::uint32_t>(entry.symbol), from);
+  void follow(RawRelocation entry, RelocatedPlace from) {
+    if (entry.symbol() == 0 || entry.symbol() >= symbols_) return;
+    const auto index = static_cast<std::uint32_t>(entry.symbol());
+    if (symbol(index).type() == STT_SECTION) {
+      const bool relative = machine_ == EM_X86_64 && (entry.type() == R_X86_64_PC32 || entry.type() == R_X86_64_PLT32);
+      return reach_at(section_of(index), static_cast<std::uint64_t>(entry.addend()) + (relative ? 4 : 0), from);
+    }
+    if (symbol(index).binding() != STB_LOCAL && !is_strong(index))
+      names_.push_back({symbol_name(index), from, is_defined(index)});
+    if (is_defined(index)) reach(index, from);
   }
 
-  std::uint64_t behind_field(const RelocationEntry& entry) const {
-    const bool relative =
-        sections_.file_header().e_machine == EM_X86_64 && (entry.type == R_X86_64_PC32 || entry.type == R_X86_64_PLT32);
-    return static_cast<std::uint64_t>(entry.addend) + (relative ? 4 : 0);
+  std::span<const std::uint32_t> symbols_in(std::uint32_t in) const {
+    return std::span(in_section_).subspan(first_in_[in], first_in_[in + 1] - first_in_[in]);
   }
 
-  void reach_at(std::uint32_t section, std::uint64_t offset, RelocatedPlace from) {
-    for (const std::uint32_t symbol : in_section_[section])
-      if (step() && offset >= symbols_[symbol].begin && offset < symbols_[symbol].end) reach(symbol, from);
-  }
-
-  /// What is meant is in the field, which isn't read.
-  void reach_all_of(std::uint32_t section, RelocatedPlace from) {
-    for (const std::uint32_t symbol : in_section_[section])
-      if (symbols_[symbol].binding == STB_LOCAL) reach(symbol, from);
+  void reach_at(std::uint32_t in, std::uint64_t offset, RelocatedPlace from) {
+    for (const std::uint32_t i : symbols_in(in))
+      if (step() && symbol(i).type() != STT_SECTION && offset >= symbol(i).value() && offset < end_of(i))
+        reach(i, from);
   }
 
   /// Rule 2.
-  void reach_static_functions(std::uint32_t section, RelocatedPlace from) {
-    if (!std::exchange(visited_[section], true))
-      for (const std::uint32_t symbol : in_section_[section])
-        if (symbols_[symbol].binding == STB_LOCAL && symbols_[symbol].is_function()) reach(symbol, from);
+  void reach_static_functions(std::uint32_t in, RelocatedPlace from) {
+    if (!visited_.insert(in).second) return;
+    for (const std::uint32_t i : symbols_in(in))
+      if (symbol(i).binding() == STB_LOCAL && symbol(i).type() == STT_FUNC) reach(i, from);
   }
 
   /// Rule 3.
   void reach_functions(const std::string& name, RelocatedPlace from) {
-    for (std::uint32_t i = 1; i < symbols_.size(); ++i)
-      if (step() && symbols_[i].defined &&
-          (symbols_[i].name.starts_with("_ZN" + name) || symbols_[i].name.starts_with("_ZNK" + name)))
-        reach(i, from);
+    const std::string function = "_ZN" + name;
+    const std::string constant = "_ZNK" + name;
+    for (std::uint32_t i = 1; i < symbols_ && step(); ++i)
+      if (is_defined(i) && (begins(i, function) || begins(i, constant))) reach(i, from);
   }
 
-  const std::vector<RelocationEntry>& relocations_of(std::uint32_t section) {
-    const auto [at, first] = relocations_.try_emplace(section);
-    if (first)
-      for (const std::size_t table : relocations_of_[section])
-        each_relocation(sections_, table, sections_.header(table),
-                        [&](const RelocationEntry& entry) { at->second.push_back(entry); });
-    if (first) std::ranges::stable_sort(at->second, {}, &RelocationEntry::offset);
-    return at->second;
+  bool begins(std::uint32_t index, std::string_view start) const {
+    const RawSection table = section(strings_index_);
+    const std::uint64_t at = symbol(index).name();
+    return at < table.size() && start.size() <= table.size() - at && has(table.offset(), table.size()) &&
+           std::memcmp(bytes_.data() + table.offset() + at, start.data(), start.size()) == 0;
   }
 
-  ElfFile file_;
-  ElfSections sections_;
-  std::vector<std::uint32_t> constructors_;  ///< header indexes
-  std::vector<std::string_view> named_;
-  std::vector<OwnSymbol> symbols_;                                    ///< by symbol table index
-  std::map<std::uint32_t, std::vector<std::uint32_t>> in_section_;    ///< symbols by header index
-  std::map<std::uint32_t, std::vector<std::size_t>> relocations_of_;  ///< tables by the section that they change
-  std::map<std::uint32_t, std::vector<RelocationEntry>> relocations_;
-  std::map<std::uint32_t, bool> visited_;  ///< by rule 2
-  std::vector<std::uint32_t> reached_;     ///< in that order
-  std::size_t next_ = 0;                   ///< in reached_: from where to go on
+  /// A compiler inlines a constructor into what initialises the object, and keeps it for others: it uses the same names.
+  bool is_inlined(std::uint32_t index) {
+    const std::uint32_t in = section_of(index);
+    if (in == 0 || !is_structor(symbol_name(index))) return false;
+    const auto is_among_names = [&](RawRelocation entry) {
+      return entry.offset() >= symbol(index).value() && entry.offset() < end_of(index) && entry.symbol() < symbols_ &&
+             std::ranges::any_of(names_, [&](const ReachedName& one) {
+               return step() && !is_of_language(one.name) &&
+                      one.name == symbol_name(static_cast<std::uint32_t>(entry.symbol()));
+             });
+    };
+    for (const auto& [changed, table] : tables_)
+      for (std::uint64_t at = 0; changed == in && at + sizeof(Elf64_Rela) <= section(table).size() && step();
+           at += sizeof(Elf64_Rela))
+        if (is_among_names({bytes_.data() + section(table).offset() + at})) return true;
+    return false;
+  }
+
+  static constexpr std::uint32_t kMostSymbols = 1 << 20;
+  static constexpr std::size_t kLongestName = 1 << 14;
+  std::span<const std::byte> bytes_;
+  std::uint16_t machine_ = 0;
+  std::uint64_t sections_at_ = 0;
+  std::uint32_t count_ = 0;  ///< of sections
+  std::uint32_t names_index_ = 0;
+  std::uint64_t symbols_at_ = 0;
+  std::uint32_t symbols_ = 0;
+  std::uint32_t strings_index_ = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> tables_;  ///< relocations by the section that they change
+  std::vector<std::uint32_t> first_in_;    ///< by section: its first one in in_section_, and one more
+  std::vector<std::uint32_t> in_section_;  ///< symbols, by section
+  std::set<std::uint32_t> visited_;        ///< sections, by rule 2
+  std::vector<bool> is_reached_;           ///< by symbol
+  std::vector<std::pair<std::uint32_t, RelocatedPlace>> reached_;  ///< in that order
+  std::size_t next_ = 0;                                           ///< in reached_: from where to go on
   std::uint32_t steps_ = 1 << 20;
-  bool bare_ = false;  ///< relocations without addends
   std::vector<ReachedName> names_;
 };
 
 // --- Who of the link is asked for what.
-
-/// Of the C and C++ libraries, or made by the compiler: every constructor uses some.
-bool is_of_language(std::string_view name) {
-  return starts_with_any(name, {"_ZNSt", "_ZNKSt", "_ZSt", "_ZTI", "_ZTS", "_ZTV", "_ZTVN10__cxxabiv1", "_ZN9__gnu_cxx",
-                                "_ZNK9__gnu_cxx", "_ZGVNSt", "_Zn", "_Zd", "__"});
-}
 
 /// The C and C++ libraries and the compiler's own.
 bool is_runtime(const ObjectFacts& object) {
@@ -287,6 +332,28 @@ bool is_runtime(const ObjectFacts& object) {
 /// Generated code of protobuf registers each message, and a program that doesn't name a message rarely asks for it.
 bool is_generated(std::string_view name) { return name.find("_2eproto") != std::string_view::npos; }
 
+/// The bytes of members, through a mapping of the archive that was asked for last.
+class ArchiveBytes {
+ public:
+  /// Empty where they can't be read: the linker doesn't read them either. Good until the next call.
+  std::span<const std::byte> of(const Origin& member) {
+    try {
+      if (!mapping_ || path_ != member.file()) mapping_.emplace(member.file());
+    } catch (const InputError&) {
+      mapping_.reset();
+      return {};
+    }
+    path_ = member.file();
+    const std::span<const std::byte> bytes = mapping_->bytes();
+    if (member.offset > bytes.size() || member.size > bytes.size() - member.offset) return {};
+    return bytes.subspan(member.offset, member.size == 0 ? bytes.size() - member.offset : member.size);
+  }
+
+ private:
+  std::string path_;
+  std::optional<MappedFile> mapping_;
+};
+
 class LeftOutCheck {
  public:
   LeftOutCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const LinkNames& names)
@@ -295,11 +362,10 @@ class LeftOutCheck {
   LeftOut run() {
     list_members();
     if (members_.empty()) return {};
-    const std::vector<ObjectId> registrars = members_that_may_register();
     look_through_link();
     for (const Unresolved& name : resolution_.unresolved)  // has a finding of its own
       if (name.symbol.starts_with("__start_")) started_.erase(std::string_view(name.symbol).substr(8));
-    for (const ObjectId id : registrars)
+    for (const ObjectId id : members_that_may_register())
       if (std::optional<LeftOutRegistrar> found = registrar(id)) found_.registrars.push_back(*std::move(found));
     find_unanswered();
     return std::move(found_);
@@ -330,24 +396,30 @@ class LeftOutCheck {
     std::ranges::sort(members_);
   }
 
+  /// As far as they tell by themselves. Most members of an archive are never looked at again.
   std::vector<ObjectId> members_that_may_register() const {
-    std::vector<char> may(members_.size());
-    for_each_parallel(members_.size(), kGrain, [&](std::size_t i) {
-      if (const std::optional<Member> member = open(members_[i])) may[i] = member->may_register() ? 1 : 0;
+    std::vector<std::span<const ObjectId>> archives;  // the members of each
+    for (auto begin = members_.begin(); begin != members_.end();) {
+      const auto end = std::find_if(begin, members_.end(), [&](ObjectId id) { return id.input != begin->input; });
+      archives.emplace_back(begin, end);
+      begin = end;
+    }
+    std::vector<std::vector<ObjectId>> found(archives.size());
+    for_each_parallel(archives.size(), 1, [&](std::size_t i) {
+      ArchiveBytes bytes;
+      for (const ObjectId id : archives[i])
+        if (may_register(Member(bytes.of(object(id).origin)))) found[i].push_back(id);
     });
-    std::vector<ObjectId> found;
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      if (may[i] != 0) found.push_back(members_[i]);
-    return found;
+    std::vector<ObjectId> all;
+    for (const std::vector<ObjectId>& of_archive : found) all.insert(all.end(), of_archive.begin(), of_archive.end());
+    return all;
   }
 
-  /// Nothing of one that can't be read: the linker doesn't read it either.
-  std::optional<Member> open(ObjectId id) const {
-    try {
-      return std::optional<Member>(std::in_place, object(id).origin);
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
+  bool may_register(Member member) const {
+    if (std::ranges::any_of(started_, [&](const auto& asked) { return member.has_section(asked.first); })) return true;
+    if (!member.has_constructors()) return false;
+    member.reached_names();
+    return !member.has_unreached_definition();
   }
 
   /// What the link defines and asks for, and where a weak definition stands before a strong one.
@@ -409,30 +481,27 @@ class LeftOutCheck {
     return reference;
   }
 
-  std::optional<LeftOutRegistrar> registrar(ObjectId id) const {
-    std::optional<Member> member = open(id);
-    if (!member) return std::nullopt;
-    const std::vector<std::string_view> own = member->strong_definitions();
+  std::optional<LeftOutRegistrar> registrar(ObjectId id) {
+    Member member(bytes_.of(object(id).origin));
+    const std::vector<std::string_view> own = member.strong_definitions();
     // Another object of the link stands for it.
     if (std::ranges::any_of(own, [&](std::string_view name) { return find(name).valid() || is_generated(name); }))
       return std::nullopt;
     LeftOutRegistrar made;
     made.member = id;
     if (!own.empty()) made.anchor = own.front();
-    for (const std::string_view section : member->named_sections())
-      if (const auto asked = started_.find(section); asked != started_.end()) {
+    for (const auto& [section, reference] : started_)
+      if (member.has_section(section)) {
         made.section = section;
         made.symbol = "__start_" + std::string(section);
-        made.registry = asked->second;
+        made.registry = reference;
         return made;
       }
-    const std::vector<ReachedName> names = member->reached_names();
-    if (member->has_unreached_definition()) return std::nullopt;
-    for (const ReachedName& one : names) {
+    for (const ReachedName& one : member.reached_names()) {
       const SymbolId registry = is_of_language(one.name) ? SymbolId() : find(one.name);
       if (!registry.valid() || is_runtime(object(registry.in))) continue;
       if (one.is_defined && symbol(registry).type != SymbolType::Object) continue;  // an inline function
-      made.section = member->section_name(one.from.section);
+      made.section = member.section_name(one.from.section);
       made.offset = one.from.offset;
       made.symbol = one.name;
       made.registry = registry;
@@ -447,25 +516,25 @@ class LeftOutCheck {
   }
 
   /// The first member that the link does not take and that defines the name of `user` strongly.
-  ObjectId strong_in_archive(SymbolId user) const {
+  ObjectId strong_in_archive(SymbolId user) {
     ObjectId found;
     const std::string_view name = object(user.in).name(symbol(user));
     names_.each_offer(names_.of(user), [&](std::uint32_t input, std::uint32_t entry) {
       const ObjectId id{input, inputs_[input].index[entry].object};
       if (id.object == kNone || !std::ranges::binary_search(members_, id)) return true;
-      if (const std::optional<Member> member = open(id); member && member->defines_strongly(name)) found = id;
+      if (Member(bytes_.of(object(id).origin)).defines_strongly(name)) found = id;
       return !found.valid();
     });
     return found;
   }
 
-  static constexpr std::size_t kGrain = 8;  ///< members that a thread takes at a time
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   const LinkNames& names_;
+  ArchiveBytes bytes_;
   std::vector<ObjectId> members_;                             ///< ascending
   std::vector<SymbolId> defined_;                             ///< by name
-  std::unordered_map<std::string_view, SymbolId> started_;    ///< NAME of __start_NAME, and who asks
+  std::map<std::string_view, SymbolId> started_;              ///< NAME of __start_NAME, and who asks
   std::map<std::string_view, std::vector<SymbolId>> weakly_;  ///< weak references to what an archive offers
   LeftOut found_;
 };

@@ -47,12 +47,14 @@ struct RawSymbol {
   unsigned char other() const { return copy_at<unsigned char>(at + offsetof(Elf64_Sym, st_other)); }
   unsigned binding() const { return ELF64_ST_BIND(info()); }
   unsigned type() const { return ELF64_ST_TYPE(info()); }
+  Elf64_Addr value() const { return copy_at<Elf64_Addr>(at + offsetof(Elf64_Sym, st_value)); }
   Elf64_Xword size() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Sym, st_size)); }
   Elf64_Section section() const { return copy_at<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }
 };
 
 struct RawRelocation {
   const std::byte* at;
+  Elf64_Addr offset() const { return copy_at<Elf64_Addr>(at + offsetof(Elf64_Rela, r_offset)); }
   Elf64_Xword info() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Rela, r_info)); }
   std::uint64_t symbol() const { return ELF64_R_SYM(info()); }
   std::uint64_t type() const { return ELF64_R_TYPE(info()); }
