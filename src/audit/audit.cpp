@@ -327,6 +327,9 @@ class AuditRun {
   void settle_undefined();
   Resolution resolve_as(LinkerKind linker) const;
   LocateOptions locating() const;
+  TypeOptions type_reading() const {
+    return {options_.jobs, options_.cache, options_.compile_commands, options_.known_commands};
+  }
 
   const AuditOptions& options_;
   std::optional<Prefilter> prefilter_;
@@ -474,14 +477,14 @@ void AuditRun::find_left_out_members() {
 
 void AuditRun::compare_instruction_sets() {
   if (!made_.job.scope.command) return;
-  mixed_functions_ =
-      attempt_("instruction sets", [&] { return find_mixed_functions(made_.inputs, made_.resolution, *names_); });
+  mixed_functions_ = attempt_("instruction sets", [&] {
+    return find_mixed_functions(made_.inputs, made_.resolution, *names_, type_reading());
+  });
 }
 
 void AuditRun::compare_debug_types() {
   if (!compares_types(options_.enable)) return;
-  const TypeOptions reading{options_.jobs, options_.cache, options_.compile_commands, options_.known_commands};
-  types_ = attempt_("types", [&] { return compare_types(made_.inputs, made_.resolution, reading); });
+  types_ = attempt_("types", [&] { return compare_types(made_.inputs, made_.resolution, type_reading()); });
   made_.job.notes.insert(made_.job.notes.end(), types_.notes.begin(), types_.notes.end());
 }
 

@@ -421,7 +421,6 @@ std::vector<std::string> files_of(const source::TranslationUnit& unit) {
 
 }  // namespace
 
-/// By its build's record, else by its debug info.
 const source::TranslationUnit& LayoutCauses::unit_of(const Origin& origin) {
   const auto [at, is_new] = units_.try_emplace(origin);
   if (!is_new) return at->second;

@@ -64,6 +64,9 @@ class LayoutCauses {
 
   std::optional<LayoutCause> cause_of(const LayoutSide& a, const LayoutSide& b, const Difference& difference);
 
+  /// How an object was compiled, by its build's record, else by its debug info.
+  const source::TranslationUnit& unit_of(const Origin& origin);
+
  private:
   /// What gives a macro its value.
   struct Setting {
@@ -72,7 +75,6 @@ class LayoutCauses {
     bool operator==(const Setting&) const = default;
   };
 
-  const source::TranslationUnit& unit_of(const Origin& origin);
   std::set<std::string> layout_options(const Origin& origin);
   Setting setting_of(const std::string& macro, const LayoutSide& side);
   void name_settings(const std::vector<std::string>& macros, const LayoutSide& a, const LayoutSide& b,

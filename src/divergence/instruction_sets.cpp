@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "divergence/difference.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/record/build_record.hpp"
 #include "resolve/link_names.hpp"
@@ -253,9 +254,9 @@ std::optional<InstructionKinds> instruction_kinds(std::span<const std::uint8_t> 
 //
 //  1. The kept copy has instructions that a dropped one has not: its object was compiled for them, or the other not.
 //  2. The object of the dropped copy has no such instruction in any function: it does not choose at run time.
-//  3. And it is known that it was not compiled for them. Either g++ wrote down the options of both (DW_AT_producer), and only
-//     the kept copy's name an instruction set; or the kept copy uses AVX, and the other object encodes SSE instructions
-//     without it, which a compiler does not do when it may use AVX.
+//  3. And it is known that it was not compiled for them. Either the options of both are known (g++ writes them into
+//     DW_AT_producer, and a build has its commands), and only the kept copy's name an instruction set; or the kept copy uses
+//     AVX, and the other object encodes SSE instructions without it, which a compiler does not do when it may use AVX.
 
 namespace {
 
@@ -352,20 +353,26 @@ struct CompiledFor {
   std::set<std::string> options{};
 };
 
-CompiledFor compiled_for(const Origin& origin) {
+CompiledFor compiled_for(const Origin& origin, LayoutCauses& records) {
   CompiledFor found;
+  const auto take = [&](const std::vector<std::string>& options) {
+    found.known = true;
+    for (const std::string& option : options)
+      if (is_of_instruction_sets(option)) found.options.insert(option);
+  };
   const std::optional<Compilation> compilation = compilation_of(origin, 0);
-  if (!compilation || !compilation->producer.starts_with("GNU ")) return found;
-  found.known = true;
-  for (const std::string& option : options_in_producer(compilation->producer))
-    if (is_of_instruction_sets(option)) found.options.insert(option);
+  if (compilation && compilation->producer.starts_with("GNU "))
+    take(options_in_producer(compilation->producer));
+  else if (const auto& options = records.unit_of(origin).options)
+    take(*options);
   return found;
 }
 
 class MixedCheck {
  public:
-  MixedCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const LinkNames& names)
-      : inputs_(inputs), resolution_(resolution), names_(names) {}
+  MixedCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const LinkNames& names,
+             LayoutCauses& records)
+      : inputs_(inputs), resolution_(resolution), names_(names), records_(records) {}
 
   std::vector<MixedFunction> run() {
     list_copies();
@@ -474,7 +481,7 @@ class MixedCheck {
 
   const CompiledFor& options_of(ObjectId id) {
     const auto [at, first] = options_.try_emplace(id);
-    if (first) at->second = compiled_for(object(id).origin);
+    if (first) at->second = compiled_for(object(id).origin, records_);
     return at->second;
   }
 
@@ -482,6 +489,7 @@ class MixedCheck {
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   const LinkNames& names_;
+  LayoutCauses& records_;
   std::vector<Function> functions_;                                    ///< those with copies
   std::vector<std::pair<ObjectId, std::vector<std::uint32_t>>> kept_;  ///< who has the kept copies, of which functions
   std::map<ObjectId, InstructionKinds> used_;
@@ -491,9 +499,10 @@ class MixedCheck {
 }  // namespace
 
 std::vector<MixedFunction> find_mixed_functions(const std::vector<InputFacts>& inputs, const Resolution& resolution,
-                                                const LinkNames& names) {
+                                                const LinkNames& names, const TypeOptions& options) {
   if (std::endian::native != std::endian::little) return {};  // records are read as they are
-  return MixedCheck(inputs, resolution, names).run();
+  LayoutCauses records(options.compile_commands, options.known_commands);
+  return MixedCheck(inputs, resolution, names, records).run();
 }
 
 }  // namespace elfaudit

@@ -18,6 +18,7 @@
 namespace elfaudit {
 
 class LinkNames;
+struct TypeOptions;
 
 /// Kinds of instructions by their encoding. A compiler that may use AVX encodes no vector instruction without it.
 struct InstructionKinds {
@@ -43,8 +44,8 @@ struct MixedFunction {
   std::vector<SymbolId> callers;  ///< copies that are dropped, of objects that are compiled for machines without these
 };
 
-/// Of a link for x86-64. By symbol. Opens objects of which the link keeps a function that others have too.
+/// Of a link for x86-64. By symbol. `options`: where commands are known from. Opens objects of which the link keeps a function that others have too.
 std::vector<MixedFunction> find_mixed_functions(const std::vector<InputFacts>& inputs, const Resolution& resolution,
-                                                const LinkNames& names);
+                                                const LinkNames& names, const TypeOptions& options);
 
 }  // namespace elfaudit

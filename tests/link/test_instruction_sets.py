@@ -1,5 +1,7 @@
 """An inline function of which the link keeps a copy with instructions that other objects are not compiled for."""
 
+import json
+
 import pytest
 
 from elfaudit_test import Lab, need
@@ -49,3 +51,17 @@ def test_the_copy_that_is_kept(bench, compiler, first, other, expected):
     assert all([site["input"] for site in f["sites"]] == ["first.o", "other.o"] for f in found)
     if expected:  # the advice
         assert bench.audit("check", "--", "g++", "other.o", "first.o").code == 0
+
+
+def test_the_options_of_a_compile_command(bench):
+    need("clang++")
+    commands = []
+    for name, options, rest in (("first", "-mbmi2 -O2", ""), ("other", "-O2", "int main() {}")):
+        bench.write(f"{name}.cpp", '#include "dot.h"\n' + USE % name + rest)
+        command = f"clang++ {options} -c {name}.cpp -o {name}.o"
+        bench.sh(command)
+        commands.append({"directory": str(bench.path), "file": f"{name}.cpp", "command": command})
+    bench.write("compile_commands.json", json.dumps(commands))
+    found = bench.audit("check", "--format", "json", "--", "g++", "first.o", "other.o").json()["findings"]
+    assert [f["message"].split("uses ")[1].split(" instructions")[0] for f in found] == ["BMI"]
+    assert found[0]["sites"][0]["notes"] == ["compiled with -mbmi2"]
