@@ -530,6 +530,11 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
       finding.notes.push_back(
           "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "
           "share one, defined once");
+      const std::string objects = variable.copies.size() == 1
+                                      ? evidence.object(variable.copies[0].in).origin.display() + " with -rdc=true too"
+                                      : "them all with -rdc=true";
+      finding.fixes.push_back({fmt::format(
+          "compile {}, and define it in one source file: `extern` in the header, or `inline` (from C++17)", objects)});
     } else {
       const bool all = outputs.size() == variable.copies.size();
       const std::string which = fmt::format("{}", fmt::join(outputs, " and "));

@@ -97,6 +97,17 @@ def test_one_object_without_rdc_splits_what_the_others_share(bench):
     assert "whole_b.o has its own copy of the device variable dv, which objects compiled with -rdc=true share" in bench.audit("check", "a.o", "whole_b.o").out
 
 
+def test_an_object_without_rdc_comes_first_in_advice(lab):
+    """nvcc takes neither `inline` nor `extern` alone there."""
+    lab.write("mix.cuh", "namespace q { __device__ int mv = 4; }\n")
+    for name, rdc in {"a": "-rdc=true", "b": "-rdc=true", "c": ""}.items():
+        lab.cc(f"{name}.o", f'#include "mix.cuh"\n__global__ void k{name}(int *p) {{ *p = q::mv; }}\n', f"nvcc -w {rdc} {CUBIN} -MD")
+    fixes = {f["rule"]: f["fixes"] for f in lab.audit("check", "--format", "json", "a.o", "b.o", "c.o").json()["findings"]}
+    assert fixes["device-duplicate-definition"][0]["text"].startswith("compile c.o with -rdc=true too, declare it `extern` in mix.cuh:1")
+    assert not any("`inline`" in fix["text"] for fix in fixes["device-duplicate-definition"])
+    assert fixes["split-state"][0]["text"].startswith("compile c.o with -rdc=true too, and define it in one source file")
+
+
 def test_damaged_device_code_is_not_passed_over(bench):
     data = bytearray((bench.path / "a.fatbin").read_bytes())
     data[16 + 64 + 8 :] = bytes(len(data) - 16 - 64 - 8)  # container and entry are whole, the image is not

@@ -972,6 +972,7 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
   finding.cause = cause_of(finding, all_written, inputs, fix);
   if (!finding.cause) return;
   finding.cause->about = subject_of(*finding.cause, finding, fix);
+  fix.whole_program = whole_program_object(finding.symbol, inputs);
   finding.fixes = fixes_for(*finding.cause, fix);
 }
 

@@ -194,6 +194,10 @@ std::string from_which_standard(const FixContext& context) { return knows_standa
 
 /// An inline variable, before the other way out where the standard is known to have it, else behind it and in words.
 std::vector<Fix> with_inline_variable(const FixContext& context, Fix inlined, Fix other) {
+  if (!context.whole_program.empty()) {
+    other.text = fmt::format("compile {} with -rdc=true too, {}", context.whole_program, other.text);
+    return {std::move(other)};
+  }
   if (!has_inline_variables(context)) return {std::move(other)};
   if (knows_standard(context)) return {std::move(inlined), std::move(other)};
   inlined.diff.clear();
@@ -653,6 +657,15 @@ std::vector<Fix> fixes_of(const Cause& cause, const FixContext& context) {
 }
 
 }  // namespace
+
+std::string whole_program_object(std::string_view symbol, std::span<const InputFacts> inputs) {
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      for (const auto& [image, symbols] : object.device.decoded)
+        for (const DeviceSymbol& variable : symbols.private_variables)
+          if (symbols.name(variable) == symbol) return object.origin.display();
+  return {};
+}
 
 std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context) {
   std::vector<Fix> fixes = fixes_of(cause, context);

@@ -135,7 +135,12 @@ struct FixContext {
   std::vector<SourceLine> switched_at{};         ///< its #define lines; empty: the command line
   std::optional<SourceLine> other_definition{};  ///< in a source, where the header has a tentative one
   std::optional<SourceLine> declared_at{};       ///< in a header, of what two sources define
+  std::string whole_program{};                   ///< an object without -rdc=true that has the variable
 };
+
+/// The first object that was compiled without -rdc=true and has a copy of the device variable; empty: none is known.
+/// nvcc takes neither an inline variable of external linkage nor an extern one there.
+std::string whole_program_object(std::string_view symbol, std::span<const InputFacts> inputs);
 
 std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context);
 

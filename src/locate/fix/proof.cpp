@@ -510,7 +510,7 @@ class Proofs {
     }
     trial.is_useless = !any_gone && takes_include(trial.edit);
     if (!any_fixed || left > 1) return false;
-    if (is_in_whole_program(trial)) {
+    if (!whole_program_object(trial.finding->symbol, inputs_).empty()) {
       trial.why_not = "no diff: all objects with the variable have to be compiled with -rdc=true";
       return false;
     }
@@ -599,19 +599,6 @@ class Proofs {
         return source != nullptr && declares(*source, name);
       });
     return known->second;
-  }
-
-  /// Without -rdc=true nvcc takes neither an inline variable of external linkage nor an extern one.
-  bool is_in_whole_program(const Trial& trial) const {
-    return std::ranges::any_of(inputs_, [&](const InputFacts& input) {
-      return std::ranges::any_of(input.objects, [&](const ObjectFacts& object) {
-        return std::ranges::any_of(object.device.decoded, [&](const auto& image) {
-          return std::ranges::any_of(image.second.private_variables, [&](const DeviceSymbol& variable) {
-            return image.second.name(variable) == trial.finding->symbol;
-          });
-        });
-      });
-    });
   }
 
   /// Does a file that names the function do more with it than call it? A name that a macro makes is not looked for.
