@@ -98,6 +98,7 @@ struct DeviceLink {
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part
   bool relocatable = false;          ///< nvlink -r: the output is linked again, so symbols may stay undefined
   bool part_excluded = false;        ///< one of its inputs is in LinkJob::excluded
+  bool hidden = false;               ///< nvcc compiles its output with -fvisibility=hidden
   std::vector<std::string>
       ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink continues without it
 };

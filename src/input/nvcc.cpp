@@ -634,6 +634,8 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
   if (link.device.empty()) return job;
   add_device_half(job, join(link.device), link, command);
   job.device->registers = true;
+  job.device->hidden = std::ranges::any_of(
+      command.words, [](const std::string& word) { return word.find("-fvisibility=hidden") != std::string::npos; });
   job.device_linked = !link.host.empty() && !job.device->relocatable;
   if (link.host.empty()) job.output_path = link.device_object.empty() ? link.device.front().output : link.device_object;
   return job;

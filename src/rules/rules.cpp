@@ -48,6 +48,7 @@ const std::vector<RuleFamily>& families() {
                                            library_rules(),
                                            loaded_state_rules(),
                                            interposition_rules(),
+                                           device_loading_rules(),
                                            left_out_rules(),
                                            instruction_set_rules(),
                                            stale_rules(),

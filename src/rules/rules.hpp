@@ -110,6 +110,7 @@ RuleFamily gpu_rules();
 RuleFamily library_rules();
 RuleFamily loaded_state_rules();
 RuleFamily interposition_rules();
+RuleFamily device_loading_rules();
 RuleFamily instruction_set_rules();
 RuleFamily left_out_rules();
 RuleFamily stale_rules();

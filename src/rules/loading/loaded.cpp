@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
+#include "load/load_closure.hpp"
+#include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -83,6 +86,107 @@ std::string loaded_by(const std::vector<std::string>& images) {
   std::string text = images.empty() ? std::string() : images.front();
   if (images.size() > 1) text += " and " + std::to_string(images.size() - 1) + " more";
   return text;
+}
+
+namespace {
+
+class MeetingFinder {
+ public:
+  MeetingFinder(const Evidence& evidence, const std::function<bool(const ObjectFacts&)>& takes_part, bool modules_too)
+      : evidence_(evidence), takes_part_(takes_part), modules_too_(modules_too) {}
+
+  std::vector<Meeting> run() {
+    for (const bool programs : {true, false})
+      for (const Image& image : evidence_.images)
+        if (is_program(image) == programs) of_image(image);
+    of_given();
+    if (evidence_.job.scope.command && evidence_.job.output != OutputKind::Relocatable) of_link();
+    return std::move(found_);
+  }
+
+ private:
+  struct File {
+    const Image* image = nullptr;
+    std::uint32_t library = 0;
+  };
+
+  bool takes_part(const ObjectFacts* object) {
+    if (object == nullptr) return false;
+    const auto [at, first] = parties_.try_emplace(object, false);
+    if (first) at->second = takes_part_(*object);
+    return at->second;
+  }
+
+  LoadedFile loaded(const File& file) const {
+    return {file.image->loaded[file.library], short_name(*file.image, file.library),
+            loaded_site(*file.image, file.library, Role::Kept), is_of_the_user(evidence_, *file.image, file.library)};
+  }
+
+  void of_image(const Image& image) {
+    for (std::uint32_t second = 1; second < image.loaded.size(); ++second) {
+      if (!takes_part(image.loaded[second])) continue;
+      if (!is_program(image) && host_of(image.closure.libraries[second].path) != Host::None) continue;
+      for (std::uint32_t first = 0; first < second; ++first)
+        if (takes_part(image.loaded[first]) && is_new(image.loaded[first], image.loaded[second]))
+          found_.push_back({loaded({&image, first}), loaded({&image, second}),
+                            is_program(image) ? Together::Program : Together::Library});
+    }
+  }
+
+  /// Two programs are two processes, and so are the libraries of one and those of the other.
+  void of_given() {
+    std::vector<File> files;
+    std::size_t of_programs = 0;
+    std::set<const ObjectFacts*> seen;
+    for (const bool programs : {true, false}) {
+      for (const Image& image : evidence_.images) {
+        if (is_program(image) != programs || image.package != kNone) continue;
+        if (!modules_too_ && is_python_module(*image.object)) continue;
+        for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+          if (takes_part(image.loaded[i]) && seen.insert(image.loaded[i]).second) files.push_back({&image, i});
+      }
+      if (programs) of_programs = files.size();
+    }
+    for (std::size_t second = of_programs; second < files.size(); ++second)
+      for (std::size_t first = 0; first < second; ++first)
+        if (is_new(files[first].image->loaded[files[first].library],
+                   files[second].image->loaded[files[second].library]))
+          found_.push_back({loaded(files[first]), loaded(files[second]),
+                            first < of_programs ? Together::Plugin : Together::Given,
+                            first < of_programs ? short_name(*files[first].image, 0) : std::string()});
+  }
+
+  void of_link() {
+    std::vector<LoadedFile> files;
+    for (const ObjectId id : linked_objects(evidence_.inputs, evidence_.resolution)) {
+      const ObjectFacts& object = evidence_.object(id);
+      if (object.kind == ObjectKind::SharedObject && takes_part(&object))
+        files.push_back({&object, std::string(base_name(object.origin.path)),
+                         make_object_site(evidence_, id, Role::Kept), !elfaudit::is_of_system(object.origin.path)});
+    }
+    for (std::size_t second = 1; second < files.size(); ++second)
+      for (std::size_t first = 0; first < second; ++first)
+        if (is_new(files[first].object, files[second].object))
+          found_.push_back({files[first], files[second], Together::Link});
+  }
+
+  bool is_new(const ObjectFacts* first, const ObjectFacts* second) {
+    return first != second && seen_.insert(std::minmax(first, second)).second;
+  }
+
+  const Evidence& evidence_;
+  const std::function<bool(const ObjectFacts&)>& takes_part_;
+  const bool modules_too_;
+  std::map<const ObjectFacts*, bool> parties_;
+  std::set<std::pair<const ObjectFacts*, const ObjectFacts*>> seen_;
+  std::vector<Meeting> found_;
+};
+
+}  // namespace
+
+std::vector<Meeting> meetings(const Evidence& evidence, const std::function<bool(const ObjectFacts&)>& takes_part,
+                              bool modules_too) {
+  return MeetingFinder(evidence, takes_part, modules_too).run();
 }
 
 const Definitions::Names& Definitions::names_of(const ObjectFacts& library) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -42,6 +43,32 @@ bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t 
 
 /// Everything of the closure was found and read.
 bool closure_is_known(const Image& image);
+
+/// A file of a process, and how reports name it.
+struct LoadedFile {
+  const ObjectFacts* object = nullptr;
+  std::string name{};
+  Site site{};
+  bool of_user = true;  ///< see is_of_the_user()
+};
+
+/// How it is known that two files are loaded together. Plugin: a program and a file that is given with it, which the
+/// program may load; Given: two files that are given together, which one process may load; Link: two shared objects of a
+/// link command.
+enum class Together : std::uint8_t { Program, Library, Plugin, Given, Link };
+
+/// Two files of one process. The loader looks in `first` for a name before it looks in `second`.
+struct Meeting {
+  LoadedFile first, second;
+  Together how = Together::Program;
+  std::string program{};  ///< of a plugin: what would load it
+};
+
+/// The files for which `takes_part` is true that meet, each pair once, where it is known best. Of files that are given
+/// together, modules of Python are left out unless `modules_too`: an import keeps their names apart. What a module's host
+/// has loaded before was bound without the module.
+std::vector<Meeting> meetings(const Evidence& evidence, const std::function<bool(const ObjectFacts&)>& takes_part,
+                              bool modules_too = false);
 
 /// A directory that was searched: those of wheels begin with "site-packages".
 std::string shown_directory(const std::string& directory);

@@ -63,7 +63,7 @@ bool is_of_the_compiler(std::string_view name) {
                          "__dso_handle", "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab",
                          "_IO_stdin_used", "reset_fn_list", "writeout_fn_list"}) ||
          starts_with_any(name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
-                                "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan"});
+                                "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan", "__hip_cuid_"});
 }
 
 struct Copy {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -367,6 +368,180 @@ void decode_readable(ObjectFacts& object) {
     } catch (const InputError&) {
     }
   }
+}
+
+// --- Kernels of finished files.
+
+namespace {
+
+class StubReader {
+ public:
+  StubReader(const ElfSections& sections, const ObjectFacts& object, std::span<const Symbol* const> functions)
+      : sections_(sections), stubs_(functions.size()) {
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      by_name_.emplace(object.name(*functions[i]), i);
+      by_index_.emplace(functions[i]->index, i);
+      longest_ = std::max(longest_, object.name(*functions[i]).size());
+    }
+  }
+
+  std::vector<KernelStub> run() {
+    for (std::size_t i = 1; i < sections_.count(); ++i) {
+      const GElf_Shdr header = sections_.header(i);
+      if ((header.sh_flags & SHF_ALLOC) == 0 || (header.sh_flags & SHF_COMPRESSED) != 0) continue;
+      if (header.sh_type == SHT_RELA) read_slots(i);
+      const bool constant = (header.sh_flags & (SHF_WRITE | SHF_EXECINSTR)) == 0;
+      if (header.sh_type == SHT_PROGBITS && constant && !holds_device_code(sections_.name(i, header))) read_strings(i);
+    }
+    for (std::size_t i = 1; i < sections_.count(); ++i) {
+      const GElf_Shdr header = sections_.header(i);
+      if (header.sh_type == SHT_PROGBITS && sections_.name(i, header).starts_with(".plt")) read_jumps(i, header);
+    }
+    return std::move(stubs_);
+  }
+
+ private:
+  std::string_view bytes(std::size_t index) const {
+    const Elf_Data* data = sections_.table(index);
+    if (data == nullptr || data->d_buf == nullptr) return {};
+    return {static_cast<const char*>(data->d_buf), data->d_size};
+  }
+
+  /// The name is given to __cudaRegisterFunction.
+  void read_strings(std::size_t index) {
+    std::string_view text = bytes(index);
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, text.find('\0'));
+      if (word.size() <= longest_)
+        if (const auto found = by_name_.find(word); found != by_name_.end()) stubs_[found->second].registered = true;
+      text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+  }
+
+  /// The slots of the global offset table that hold the functions' addresses. One of type JUMP_SLOT is there for calls.
+  void read_slots(std::size_t index) {
+    std::uint64_t count = 0;
+    Elf_Data* data = sections_.table(index, ELF_T_RELA, count);
+    const bool is_x86 = sections_.file_header().e_machine == EM_X86_64;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      GElf_Rela relocation{};
+      if (gelf_getrela(data, static_cast<int>(i), &relocation) == nullptr) sections_.fail(index, elf_errmsg(-1));
+      const auto found = by_index_.find(static_cast<std::uint32_t>(GELF_R_SYM(relocation.r_info)));
+      if (found == by_index_.end()) continue;
+      const std::uint64_t type = GELF_R_TYPE(relocation.r_info);
+      if (type == (is_x86 ? R_X86_64_JUMP_SLOT : R_AARCH64_JUMP_SLOT)) stubs_[found->second].called = true;
+      if (is_x86 && type == R_X86_64_GLOB_DAT) slots_.emplace(relocation.r_offset, found->second);
+    }
+  }
+
+  /// x86-64: `jmp *slot(%rip)` of .plt.got, where the function's address is used as well.
+  void read_jumps(std::size_t index, const GElf_Shdr& header) {
+    constexpr std::uint64_t kSize = 6;
+    const std::string_view code = bytes(index);
+    const ByteView view(std::as_bytes(std::span(code.data(), code.size())));
+    for (std::uint64_t at = 0; at + kSize <= code.size() && !slots_.empty(); ++at) {
+      if (code[at] != '\xff' || code[at + 1] != '\x25') continue;
+      const auto distance = static_cast<std::int64_t>(static_cast<std::int32_t>(*view.read<std::uint32_t>(at + 2)));
+      if (const auto slot = slots_.find(header.sh_addr + at + kSize + static_cast<std::uint64_t>(distance));
+          slot != slots_.end())
+        stubs_[slot->second].called = true;
+    }
+  }
+
+  const ElfSections& sections_;
+  std::vector<KernelStub> stubs_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::unordered_map<std::uint32_t, std::size_t> by_index_;  // in .dynsym
+  std::map<std::uint64_t, std::size_t> slots_;               // by address
+  std::size_t longest_ = 0;
+};
+
+}  // namespace
+
+std::vector<KernelStub> kernel_stubs(const ObjectFacts& object, std::span<const Symbol* const> functions) {
+  const ElfFile file = ElfFile::open(object.origin);
+  const ElfSections sections(file, object.origin);
+  return StubReader(sections, object, functions).run();
+}
+
+std::map<std::string, std::set<GpuArch>> kernel_archs(const ObjectFacts& object, const std::set<std::string>& kernels) {
+  ObjectBytes bytes;
+  Payloads payloads;
+  const std::span<const std::byte> content = bytes.of(object.origin);
+  std::map<std::string, std::set<GpuArch>> archs;
+  for (const DeviceImage& image : read_device_facts(object.origin, content).images) {
+    if (image.found_in != DeviceContainer::LinkedFatbin) continue;
+    try {
+      const DeviceSymbols symbols =
+          read_device_symbols(object.origin, image, payloads.of(object.origin, content, image));
+      for (const DeviceSymbol& symbol : symbols.symbols)
+        if (const std::string name(symbols.name(symbol)); symbol.defined && kernels.contains(name))
+          archs[name].insert(image.arch);
+    } catch (const InputError&) {
+      // Who audits the file's device code reports it.
+    }
+  }
+  return archs;
+}
+
+std::uint32_t first_hip_code(const ObjectFacts& object) {
+  const ElfFile file = ElfFile::open(object.origin);
+  const ElfSections sections(file, object.origin);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  for (std::size_t i = 1; i < sections.count(); ++i)
+    if (const GElf_Shdr header = sections.header(i); sections.name(i, header) == ".hipFatBinSegment") {
+      begin = header.sh_addr;
+      end = header.sh_addr + header.sh_size;
+    }
+  std::uint32_t symbol = 0;
+  for (std::size_t i = 1; i < sections.count(); ++i) {
+    const GElf_Shdr header = sections.header(i);
+    if (header.sh_type != SHT_RELA || (header.sh_flags & SHF_ALLOC) == 0) continue;
+    std::uint64_t count = 0;
+    Elf_Data* data = sections.table(i, ELF_T_RELA, count);
+    for (std::uint64_t r = 0; r < count; ++r) {
+      GElf_Rela relocation{};
+      if (gelf_getrela(data, static_cast<int>(r), &relocation) == nullptr) sections.fail(i, elf_errmsg(-1));
+      if (relocation.r_offset < begin || relocation.r_offset >= end) continue;
+      end = relocation.r_offset;
+      symbol = static_cast<std::uint32_t>(GELF_R_SYM(relocation.r_info));
+    }
+  }
+  return symbol;
+}
+
+std::set<std::string> device_linked_modules(const ObjectFacts& object) {
+  constexpr std::string_view kLinked = "def ";
+  std::set<std::string> modules;
+  try {
+    ObjectBytes bytes;
+    const bool known = !object.device.images.empty() || !object.device.modules.empty();
+    const std::vector<std::string> all =
+        known ? object.device.modules : read_device_facts(object.origin, bytes.of(object.origin)).modules;
+    for (std::string_view module : all)
+      if (take_prefix(module, kLinked)) modules.emplace(module);
+  } catch (const InputError&) {
+    // Who audits the file's device code reports it.
+  }
+  return modules;
+}
+
+std::set<std::string> device_variables(const ObjectFacts& object) {
+  ObjectBytes bytes;
+  Payloads payloads;
+  const std::span<const std::byte> content = bytes.of(object.origin);
+  std::set<std::string> names;
+  for (const DeviceImage& image : read_device_facts(object.origin, content).images) {
+    if (image.found_in != DeviceContainer::LinkedFatbin || image.kind != ImageKind::Cubin) continue;
+    const DeviceSymbols symbols = read_device_symbols(object.origin, image, payloads.of(object.origin, content, image));
+    for (const DeviceSymbol& symbol : symbols.symbols)
+      if (symbol.defined && symbol.kind == DeviceSymbolKind::Variable && symbol.binding == Binding::Global &&
+          symbol.space != MemorySpace::None && symbol.space != MemorySpace::Shared)
+        names.emplace(symbols.name(symbol));
+    if (!names.empty()) return names;
+  }
+  return names;
 }
 
 namespace {

@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +63,34 @@ inline bool holds_device_code(std::string_view section) {
   return section == "__nv_relfatbin" || section == ".nv_fatbin" || section == ".llvm.offloading" ||
          section == ".hip_fatbin" || section.starts_with(kOffloadBundle);
 }
+
+// --- Kernels of programs and shared objects, as the host code has them: a kernel's host function, its stub, is registered
+// with the kernel's name, and launches it.
+
+/// How a file uses a function that it exports.
+struct KernelStub {
+  bool registered = false;  ///< its name is a string of the file: it is a kernel's
+  bool called = false;      ///< by a jump through the global offset table: the loader decides which file's is called
+};
+
+/// For each of `functions`, symbols of the file's .dynsym. Opens the file. Throws InputError.
+std::vector<KernelStub> kernel_stubs(const ObjectFacts& object, std::span<const Symbol* const> functions);
+
+/// For which GPUs a file has finished code of kernels, by the kernels' names. Opens the file; images that can't be read
+/// are left out. Throws InputError.
+std::map<std::string, std::set<GpuArch>> kernel_archs(const ObjectFacts& object, const std::set<std::string>& kernels);
+
+/// HIP: the symbol by which the first constructor of the file names the code that it registers for all of them, a symbol of
+/// .dynsym; 0: none. Opens the file. Throws InputError.
+std::uint32_t first_hip_code(const ObjectFacts& object);
+
+/// The modules that the file's device links are made of, by the ids that registrations have too
+/// ("_84b5e3f1_4_l_cu__Z2lfi", DeviceFacts::modules). Opens the file unless its device code is read. Never throws.
+std::set<std::string> device_linked_modules(const ObjectFacts& object);
+
+/// The variables that a device link has made for all objects in it, without inline ones: those of the first image that has
+/// some. Opens the file. Throws InputError.
+std::set<std::string> device_variables(const ObjectFacts& object);
 
 /// Fills in ObjectFacts::device where has_device_code is set: headers only. Errors go to the input's.
 void read_device_code(std::vector<InputFacts>& inputs);
