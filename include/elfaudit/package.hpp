@@ -76,8 +76,8 @@ struct NameOfTwo {
   File first, second;
 };
 
-/// A definition that is private to a file although another file of its closure exports the name: hidden, made local by
-/// a version script, or of a program that doesn't export it.
+/// A definition that is private to a file although another file has one of that name: hidden, made local by a version
+/// script, or of a program that doesn't export it.
 struct KeptLocal {
   std::string name;
   std::string section;
@@ -85,6 +85,7 @@ struct KeptLocal {
   std::uint64_t size = 0;
   bool data = false;      ///< STT_OBJECT or STT_TLS
   bool writable = false;  ///< it is in a writable section
+  bool weak = false;      ///< STB_WEAK, of a program's; a shared object keeps no binding of what it hides
 };
 
 /// The files that images load. Owns the facts of those that are not inputs.

@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +41,7 @@
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/name_hash.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
@@ -238,6 +241,9 @@ std::string installed(const std::string& entry) {
   if (rest.starts_with("data/")) return site + "/../../../" + below("data/");
   return site + "/" + entry;
 }
+
+/// typeinfo or the vtable of a class: weak in most files.
+bool is_type_info(std::string_view name) { return name.starts_with("_ZTI") || name.starts_with("_ZTV"); }
 
 class ImageFinder {
  public:
@@ -469,37 +475,71 @@ class ImageFinder {
     }
   }
 
-  /// The files that export a name are compared with those that have it and don't export it.
+  /// A definition that a file does not export is compared with those of the same name that other files export, and with
+  /// those that they do not export either.
   void find_kept_locals() {
     std::unordered_set<std::string_view> exported;
     std::set<const ObjectFacts*> seen;
     std::vector<const ObjectFacts*> objects;
     for (const Image& image : result_.images) {
-      if (image.loaded.size() < 2) continue;
+      if (image.loaded.size() < 2 && result_.images.size() < 2) continue;
       for (const ObjectFacts* object : image.loaded) {
         if (object == nullptr || !seen.insert(object).second) continue;
         objects.push_back(object);
         for (const Symbol& symbol : object->symbols)
-          if (symbol.defined() && symbol.binding == Binding::Global) exported.insert(object->name(symbol));
+          if (symbol.defined() && (symbol.binding == Binding::Global || is_type_info(object->name(symbol))))
+            exported.insert(object->name(symbol));
       }
     }
     std::vector<std::vector<KeptLocal>> kept(objects.size());
-    const auto read = [&](std::size_t i) {
+    std::vector<std::vector<std::uint32_t>> others(objects.size());  // hashes of what no file exports
+    const auto read = [&](std::size_t i, const std::function<bool(std::string_view)>& is_wanted) {
       try {
-        kept[i] = find_kept_local(*objects[i], exported);
+        std::ranges::move(find_kept_local(*objects[i], is_wanted), std::back_inserter(kept[i]));
       } catch (const InputError&) {
         // .symtab is of no use to the loader, and a damaged one is no reason to distrust the rest.
       }
     };
     const auto is_compressed = [&](std::size_t i) { return !objects[i]->origin.entry.empty(); };
     for_each_parallel(objects.size(), 1, [&](std::size_t i) {
-      if (!is_compressed(i)) read(i);
+      if (is_compressed(i)) return;
+      read(i, [&](std::string_view name) {
+        if (exported.contains(name) || (may_use_libcxx(*objects[i]) && shows_use_of_types(name))) return true;
+        others[i].push_back(short_hash(name));
+        return false;
+      });
     });
     // A file of a wheel is decompressed into memory, gigabytes of some: one at a time.
     for (std::size_t i = 0; i < objects.size(); ++i)
-      if (is_compressed(i)) read(i);
+      if (is_compressed(i)) read(i, [&](std::string_view name) { return exported.contains(name); });
+    const std::unordered_set<std::uint32_t> repeated = in_two_lists(others);
+    const auto is_repeated = [&](std::uint32_t hash) { return repeated.contains(hash); };
+    for_each_parallel(objects.size(), 1, [&](std::size_t i) {
+      if (std::ranges::none_of(others[i], is_repeated)) return;
+      read(i, [&](std::string_view name) {
+        return !exported.contains(name) && is_repeated(short_hash(name)) &&
+               !(may_use_libcxx(*objects[i]) && shows_use_of_types(name));
+      });
+    });
     for (std::size_t i = 0; i < objects.size(); ++i)
       if (!kept[i].empty()) result_.libraries.kept_local.emplace(objects[i], std::move(kept[i]));
+  }
+
+  static bool may_use_libcxx(const ObjectFacts& object) {
+    return std::ranges::none_of(object.needed, [](std::string_view name) { return name.starts_with("libstdc++"); });
+  }
+
+  static std::uint32_t short_hash(std::string_view name) { return static_cast<std::uint32_t>(hash_text(name) >> 32); }
+
+  static std::unordered_set<std::uint32_t> in_two_lists(std::vector<std::vector<std::uint32_t>>& lists) {
+    std::unordered_set<std::uint32_t> seen, repeated;
+    for (std::vector<std::uint32_t>& list : lists) {
+      std::ranges::sort(list);
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+      for (const std::uint32_t hash : list)
+        if (!seen.insert(hash).second) repeated.insert(hash);
+    }
+    return repeated;
   }
 
   /// Where libraries are that were not found.

@@ -27,6 +27,21 @@ LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inpu
 /// The libraries that an interpreter for the machine of `object` has loaded for every module, as far as they are there.
 std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root);
 
+// --- Names that find_images() keeps of what a file does not export, whether another file has them or not.
+
+/// The pointer to a class's typeinfo that catch clauses compare with, as GCC and clang name it: "DW.ref._ZTI1E".
+constexpr std::string_view kCatch = "DW.ref._ZTI";
+
+/// Of libc++abi alone, in every file that it was linked into from its archive.
+constexpr std::string_view kLibcxxRuntime = "_ZTVN10__cxxabiv116__shim_type_infoE";
+
+/// "2ns1S" or "N2ns1SE": the name of a class, in the C++ ABI's spelling, that is in no template, function, anonymous
+/// namespace or namespace std.
+bool is_plain_class(std::string_view encoded);
+
+/// One of these, or the vtable of a plain class: they show which classes a file throws, catches and constructs.
+bool shows_use_of_types(std::string_view name);
+
 // --- What the program that loads a file has loaded before it, whatever the file's own search finds: torch's libraries
 // by `import torch`, libpython by an interpreter that is linked with it, the driver's by the system.
 

@@ -16,12 +16,14 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "load/load_closure.hpp"
 #include "scan/library_names.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -526,6 +528,28 @@ const SystemLibraries& LoadTree::system(const Machine& machine) {
   if (!system.cache) system.configured = configured_directories(root_, system.errors);
   system.defaults = default_directories(root_, machine);
   return systems_.emplace_back(machine, std::move(system)).second;
+}
+
+// --- Names that find_images() keeps of what a file does not export.
+
+bool is_plain_class(std::string_view encoded) {
+  const bool is_nested = take_prefix(encoded, "N");
+  std::size_t names = 0;
+  for (; !encoded.empty() && is_ascii_digit(encoded.front()); ++names) {
+    std::size_t length = 0;
+    while (!encoded.empty() && is_ascii_digit(encoded.front()) && length <= encoded.size()) {
+      length = length * 10 + static_cast<std::size_t>(encoded.front() - '0');
+      encoded.remove_prefix(1);
+    }
+    if (length == 0 || length > encoded.size() || encoded.starts_with("_GLOBAL__N_")) return false;
+    encoded.remove_prefix(length);
+  }
+  return is_nested ? names > 1 && encoded == "E" : names == 1 && encoded.empty();
+}
+
+bool shows_use_of_types(std::string_view name) {
+  return name.starts_with(kCatch) || name == kLibcxxRuntime ||
+         (name.starts_with("_ZTV") && is_plain_class(name.substr(4)));
 }
 
 }  // namespace elfaudit

@@ -48,6 +48,8 @@ const std::vector<RuleFamily>& families() {
                                            library_rules(),
                                            loaded_state_rules(),
                                            interposition_rules(),
+                                           shared_identity_rules(),
+                                           dependency_rules(),
                                            device_loading_rules(),
                                            left_out_rules(),
                                            instruction_set_rules(),
@@ -159,7 +161,9 @@ void note_suppliers(const Unresolved& name, Finding& finding) {
 
 std::string some_symbols(const std::vector<std::string>& names, std::size_t most) {
   std::vector<std::string> shown;
-  for (const std::string& name : names) shown.push_back(shown.size() < most ? demangle(name) : name);
+  for (const std::string& name : names)  // the several symbols of a destructor read alike
+    if (std::string text = demangle(name); std::ranges::find(shown, text) == shown.end())
+      shown.push_back(std::move(text));
   return some_of(shown, most);
 }
 

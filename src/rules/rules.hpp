@@ -113,6 +113,8 @@ RuleFamily interposition_rules();
 RuleFamily device_loading_rules();
 RuleFamily instruction_set_rules();
 RuleFamily left_out_rules();
+RuleFamily shared_identity_rules();
+RuleFamily dependency_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
 RuleFamily platform_rules();

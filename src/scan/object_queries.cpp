@@ -14,6 +14,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -382,8 +383,8 @@ bool is_definition(const GElf_Sym& entry) {
 class KeptLocalReader {
  public:
   KeptLocalReader(const ElfSections& sections, const ObjectFacts& object,
-                  const std::unordered_set<std::string_view>& names)
-      : sections_(sections), names_(names) {
+                  const std::function<bool(std::string_view)>& is_wanted)
+      : sections_(sections), is_wanted_(is_wanted) {
     for (const Symbol& symbol : object.symbols)
       if (symbol.defined()) exported_.insert(object.name(symbol));
   }
@@ -397,7 +398,7 @@ class KeptLocalReader {
  private:
   void read(const ElfSymbols& table) {
     // GNU ld writes the globals that a version script made local last among the locals, behind an STT_FILE without a
-    // name; before it they are with their source file, and are static.
+    // name; before it they are with their source file, and are static. In lld's output a static C++ name has an L.
     const std::uint64_t made_local = last_nameless_file(table);
     for (std::uint64_t i = 1; i < table.count; ++i) {
       GElf_Sym entry;
@@ -405,10 +406,11 @@ class KeptLocalReader {
       const bool local = GELF_ST_BIND(entry.st_info) == STB_LOCAL;
       const int visibility = GELF_ST_VISIBILITY(entry.st_other);
       const bool hidden = visibility == STV_HIDDEN || visibility == STV_INTERNAL;
-      if (!is_definition(entry) || (local && !hidden && i < made_local) || !table.strings.holds(entry.st_name))
-        continue;
-      const auto name = names_.find(table.strings.at(entry.st_name));
-      if (name != names_.end() && exported_.insert(*name).second) add(*name, entry);
+      if (!is_definition(entry) || !table.strings.holds(entry.st_name)) continue;
+      const std::string_view name = table.strings.at(entry.st_name);
+      const bool may_be_static = !name.starts_with("_Z") || name.find_first_of("LZ.", 2) != std::string_view::npos;
+      if (local && !hidden && i < made_local && may_be_static) continue;
+      if (is_wanted_(name) && exported_.insert(name).second) add(name, entry);
     }
   }
 
@@ -432,23 +434,24 @@ class KeptLocalReader {
     kept.offset = entry.st_value >= header.sh_addr ? entry.st_value - header.sh_addr : 0;
     kept.size = entry.st_size;
     kept.data = type == STT_OBJECT || type == STT_TLS;
+    kept.weak = GELF_ST_BIND(entry.st_info) == STB_WEAK;
     // What is read-only once it is relocated holds no state.
     kept.writable = (header.sh_flags & SHF_WRITE) != 0 && !kept.section.starts_with(".data.rel.ro");
     found_.push_back(std::move(kept));
   }
 
   const ElfSections& sections_;
-  const std::unordered_set<std::string_view>& names_;
+  const std::function<bool(std::string_view)>& is_wanted_;
   std::unordered_set<std::string_view> exported_;  // and what has been found
   std::vector<KeptLocal> found_;
 };
 
 }  // namespace
 
-std::vector<KeptLocal> find_kept_local(const ObjectFacts& object, const std::unordered_set<std::string_view>& names) {
+std::vector<KeptLocal> find_kept_local(const ObjectFacts& object, const std::function<bool(std::string_view)>& test) {
   const ElfFile file = ElfFile::open(object.origin);
   const ElfSections sections(file, object.origin);
-  return KeptLocalReader(sections, object, names).run();
+  return KeptLocalReader(sections, object, test).run();
 }
 
 namespace {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -18,11 +18,12 @@ namespace elfaudit {
 
 // --- Definitions that a linked file keeps for itself: names that other files may have too.
 
-/// Which of `names` a program or shared object defines in .symtab and does not export: hidden variables and functions,
-/// those that a version script made local, and the globals of a program that are not in its .dynsym. Never what the
-/// source calls static. In the order of the table, each name once; nothing of a file without .symtab. Throws
-/// InputError.
-std::vector<KeptLocal> find_kept_local(const ObjectFacts& object, const std::unordered_set<std::string_view>& names);
+/// Definitions that a program or shared object has in .symtab, does not export, and `is_wanted` accepts by their names:
+/// hidden variables and functions, those that a version script made local, and the globals of a program that are not in
+/// its .dynsym. Never what the source calls static. In the order of the table, each name once; nothing of a file without
+/// .symtab. Throws InputError.
+std::vector<KeptLocal> find_kept_local(const ObjectFacts& object,
+                                       const std::function<bool(std::string_view)>& is_wanted);
 
 // --- Sections that have relocations but no bytes, as ".reloc ., R_X86_64_NONE, f" leaves them.
 

@@ -85,7 +85,7 @@ void ask_all(const ObjectFacts& facts) {
   ask([&] { return sections.empty() ? 0 : alignment_power(origin, sections.front(), 8); });
   ask([&] { return find_local_symbol(origin, "mine"); });
   ask([&] { return names_kept_local(origin, names); });
-  ask([&] { return find_kept_local(facts, more_names); });
+  ask([&] { return find_kept_local(facts, [&](std::string_view name) { return more_names.contains(name); }); });
   ask([&] { return relocated_without_bytes(origin); });
   ask([&] { return find_local_uses(origin, sections, true); });
   ask([&] { return read_asked_relocations(origin, question); });

@@ -89,13 +89,39 @@ std::string words(const std::set<std::string>& symbols) {
   return some_symbols({symbols.begin(), symbols.end()}, kMostNames);
 }
 
-/// `second` calls itself what `first` replaces: without its sites.
-Finding interposed(std::string_view first, std::string_view second, const std::set<std::string>& symbols) {
+/// The same code in two files: what an archive or object that was linked into both has left there.
+struct SameCode {
+  std::string archive;              ///< empty: not known
+  std::set<std::string> variables;  ///< of one size in both
+};
+
+/// Functions of one size in both files are the same ones where there are many, or variables with them.
+bool is_same_code(std::size_t functions, const SameCode& same) {
+  constexpr std::size_t kMany = 4;
+  return functions >= kMany || (functions > 0 && !same.variables.empty());
+}
+
+/// `second` calls itself what `first` replaces: without its sites. `same`: null where they are other functions.
+Finding interposed(std::string_view first, std::string_view second, const std::set<std::string>& symbols,
+                   const SameCode* same) {
   const bool one = symbols.size() == 1;
   Finding finding = make_finding(
       kInterposed, one ? *symbols.begin() : std::string(),
       fmt::format("{} replaces {} of {}, which calls {} itself", first, words(symbols), second, one ? "it" : "them"));
   if (!one) finding.symbols.assign(symbols.begin(), symbols.end());
+  if (same != nullptr) {
+    finding.notes.emplace_back("their sizes are equal: the same code was linked into both");
+    if (!same->variables.empty())
+      finding.notes.push_back(fmt::format("{} comes with it: {} uses that of {}, and what constructs it runs twice",
+                                          words(same->variables), second, first));
+    const std::string archive =
+        same->archive.empty() ? "the archive or object that defines " + words({*symbols.begin()}) : same->archive;
+    finding.fixes.push_back(
+        {fmt::format("link {0} into {1} alone (all of it: -Wl,--whole-archive), and let {2} use it from there", archive,
+                     second, first)});
+    finding.fixes.push_back({fmt::format("make a shared library of {}, and link both against it", archive)});
+    return finding;
+  }
   finding.fixes.push_back(
       {fmt::format("where it is not meant: make {0} static or hidden in {1}, or give {0} a namespace",
                    one ? "it" : "them", first),
@@ -198,9 +224,25 @@ class Interpositions {
     if (replaced.functions.empty() && replaced.variables.empty()) return;
     std::ranges::sort(replaced.variables,
                       [&](const auto& a, const auto& b) { return object.name(*a.second) < object.name(*b.second); });
-    Finding found = finding(image, by, library, replaced);
+    const std::optional<SameCode> same = same_code(image, by, library, replaced);
+    Finding found = finding(image, by, library, replaced, same ? &*same : nullptr);
     if (!program || is_of_the_system(image.closure.libraries[by].path)) found.severity = Severity::Note;
     findings_.push_back(std::move(found));
+  }
+
+  std::optional<SameCode> same_code(const Image& image, std::uint32_t by, std::uint32_t library,
+                                    const Replaced& replaced) {
+    const ObjectFacts& object = *image.loaded[library];
+    for (const Symbol* function : replaced.functions)
+      if (function->size == 0 || shared_by(image, by, object.name(*function))->size != function->size) return {};
+    SameCode same;
+    for (const auto& [name, symbol] : shared_[&object])
+      if (const Symbol* own = shared_by(image, by, name); own != nullptr && own->type == SymbolType::Object &&
+                                                          symbol->type == SymbolType::Object &&
+                                                          own->size == symbol->size && is_writable(object, *symbol))
+        same.variables.emplace(name);
+    if (!replaced.variables.empty() || !is_same_code(replaced.functions.size(), same)) return {};
+    return same;
   }
 
   /// "libfoo" of libfoo.so.3.
@@ -210,14 +252,15 @@ class Interpositions {
     return path.substr(name, path.find(".so", name) - name);
   }
 
-  Finding finding(const Image& image, std::uint32_t by, std::uint32_t library, const Replaced& replaced) const {
+  Finding finding(const Image& image, std::uint32_t by, std::uint32_t library, const Replaced& replaced,
+                  const SameCode* same) const {
     const ObjectFacts& object = *image.loaded[library];
     std::set<std::string> symbols;
     for (const Symbol* symbol : replaced.functions) symbols.emplace(object.name(*symbol));
     for (const auto& [own, other] : replaced.variables) symbols.emplace(object.name(*other));
     const std::string first = short_name(image, by);
     const std::string second = short_name(image, library);
-    Finding finding = interposed(first, second, symbols);
+    Finding finding = interposed(first, second, symbols, same);
     if (replaced.functions.empty()) {
       finding.message =
           fmt::format("{} and {} have {} in another size: both use that of {}", first, second, words(symbols), first);
@@ -270,8 +313,7 @@ class LinkInterpositions {
   void collect(ObjectId id) {
     const ObjectFacts& object = evidence_.object(id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-      if (is_replaceable(object.symbols[s]) && object.symbols[s].type == SymbolType::Function &&
-          evidence_.resolution.resolution_of({id, s}) == SymbolResolution::Kept)
+      if (is_replaceable(object.symbols[s]) && evidence_.resolution.resolution_of({id, s}) == SymbolResolution::Kept)
         own_.try_emplace(object.name(object.symbols[s]), SymbolId{id, s});
   }
 
@@ -279,15 +321,29 @@ class LinkInterpositions {
     const ObjectFacts& library = evidence_.object(id);
     if (is_runtime_library(library) || library.symbolic || !library.available) return std::nullopt;
     std::vector<const Symbol*> functions;
-    for (const Symbol& symbol : library.symbols)
-      if (is_replaceable(symbol) && symbol.type == SymbolType::Function && own_.count(library.name(symbol)) != 0 &&
-          !is_made_to_be_replaced(library.name(symbol)) && !is_of_template(library.name(symbol)))
+    SameCode same;
+    for (const Symbol& symbol : library.symbols) {
+      const std::string_view name = library.name(symbol);
+      const auto found = is_replaceable(symbol) ? own_.find(name) : own_.end();
+      if (found == own_.end() || is_made_to_be_replaced(name) || is_of_template(name)) continue;
+      const Symbol& own = evidence_.symbol(found->second);
+      if (own.type != symbol.type) continue;
+      if (symbol.type == SymbolType::Function)
         functions.push_back(&symbol);
+      else if (own.size == symbol.size && is_writable(library, symbol))
+        same.variables.emplace(name);
+    }
     keep_looked_up(evidence_, library, functions);
     if (functions.empty()) return std::nullopt;
     std::set<std::string> symbols;
     for (const Symbol* function : functions) symbols.emplace(library.name(*function));
-    Finding finding = interposed("the program", base_name(library.origin.path), symbols);
+    const bool equal = std::ranges::all_of(functions, [&](const Symbol* function) {
+      return function->size != 0 && evidence_.symbol(own_.at(library.name(*function))).size == function->size;
+    });
+    if (const Origin& origin = evidence_.object(own_.at(*symbols.begin()).in).origin; origin.is_member())
+      same.archive = origin.path;
+    Finding finding = interposed("the program", base_name(library.origin.path), symbols,
+                                 equal && is_same_code(functions.size(), same) ? &same : nullptr);
     for (const std::string& symbol : symbols)
       finding.sites.push_back(make_site(evidence_, own_.at(symbol), Role::Kept));
     finding.sites.push_back(make_object_site(evidence_, id, Role::Candidate));

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 #include <utility>
 
+#include "elfaudit/error.hpp"
 #include "load/load_closure.hpp"
+#include "resolve/exports.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -274,6 +278,241 @@ std::vector<const Symbol*> needed_symbols(const ObjectFacts& object, bool weak_t
   for (const Symbol& symbol : object.symbols)
     if (!symbol.defined() && (weak_too || !symbol.weak()) && !symbol.name.empty()) needed.push_back(&symbol);
   return needed;
+}
+
+// --- Processes.
+
+bool is_writable(const ObjectFacts& object, const Symbol& symbol) {
+  if (symbol.placement == Placement::Common) return true;
+  return symbol.section != kNone && object.sections[symbol.section].writable &&
+         !object.section_name(symbol).starts_with(".data.rel.ro");
+}
+
+namespace {
+
+bool loads_others(const Image& image) {
+  return std::ranges::any_of(image.loaded, [](const ObjectFacts* object) {
+    return object != nullptr && std::ranges::any_of(object->symbols, [&](const Symbol& symbol) {
+             return !symbol.defined() && is_among(object->name(symbol), {"dlopen", "dlmopen"});
+           });
+  });
+}
+
+/// False where one of them is another build of one, which is not loaded with it: a library of the same name, or a module
+/// for another interpreter.
+bool are_distinct(const std::vector<const Image*>& images) {
+  std::set<std::string> names;
+  for (const Image* image : images) {
+    const Origin& origin = image->object->origin;
+    std::string path = origin.entry.empty() ? origin.path : origin.entry;
+    const std::size_t name = path.rfind('/') + 1;
+    if (is_python_module(*image->object))
+      path.erase(std::min(path.find('.', name), path.size()));  // pkg/a/_C of pkg/a/_C.cpython-311-x86_64-linux-gnu.so
+    else
+      path.erase(0, name);
+    if (!names.insert(path).second) return false;
+    if (!image->object->soname.empty() && image->object->soname != path && !names.insert(image->object->soname).second)
+      return false;
+  }
+  return true;
+}
+
+class ProcessFinder {
+ public:
+  explicit ProcessFinder(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Process> run() {
+    for (const Image& image : evidence_.images)
+      if (!image.judged_with_its_loaders) add({&image}, Process::Kind::Closure);
+    add_plugins();
+    for (std::uint32_t package = 0; package < evidence_.packages.size(); ++package) add_modules(package);
+    add_link();
+    return std::move(processes_);
+  }
+
+ private:
+  void add(const std::vector<const Image*>& images, Process::Kind kind) {
+    Process process;
+    process.kind = kind;
+    process.has_program = is_program(*images.front());
+    std::map<const ObjectFacts*, std::size_t> known;
+    for (std::uint32_t root = 0; root < images.size(); ++root)
+      for (std::uint32_t i = 0; i < images[root]->loaded.size(); ++i) {
+        const ObjectFacts* object = images[root]->loaded[i];
+        if (object == nullptr) continue;
+        const auto [at, is_new] = known.try_emplace(object, process.parties.size());
+        if (is_new) process.parties.push_back({images[root], i, object, short_name(*images[root], i)});
+        process.parties[at->second].roots.insert(root);
+      }
+    if (!process.parties.empty()) processes_.push_back(std::move(process));
+  }
+
+  /// Shared objects that are given by name beside a program that may open them, or beside one another.
+  void add_plugins() {
+    std::vector<const Image*> programs, libraries, modules;
+    for (const Image& image : evidence_.images) {
+      if (image.package != kNone || image.loaded.empty()) continue;
+      if (is_program(image))
+        programs.push_back(&image);
+      else if (image.judged_with_its_loaders || is_of_the_system(absolute(image.object->origin.path)))
+        continue;
+      else
+        (is_python_module(*image.object) ? modules : libraries).push_back(&image);
+    }
+    if (modules.size() > 1 && are_distinct(modules)) add(modules, Process::Kind::Modules);
+    if (libraries.empty() || !are_distinct(libraries)) return;
+    if (programs.empty() && libraries.size() > 1) add(libraries, Process::Kind::Plugins);
+    for (const Image* program : programs) {
+      if (!loads_others(*program)) continue;
+      std::vector<const Image*> images = {program};
+      images.insert(images.end(), libraries.begin(), libraries.end());
+      add(images, Process::Kind::Plugins);
+    }
+  }
+
+  static std::string absolute(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::absolute(path, error).string();
+  }
+
+  void add_modules(std::uint32_t package) {
+    std::vector<const Image*> modules;
+    for (const Image& image : evidence_.images)
+      if (image.package == package && is_python_module(*image.object) && !image.loaded.empty())
+        modules.push_back(&image);
+    if (modules.size() > 1 && are_distinct(modules)) add(modules, Process::Kind::Modules);
+  }
+
+  void add_link() {
+    const LinkJob& job = evidence_.job;
+    if (!job.scope.command || job.output == OutputKind::Relocatable) return;
+    Process process;
+    process.kind = Process::Kind::Link;
+    process.has_program = job.output == OutputKind::Executable;
+    const std::string name(base_name(job.output_path));
+    process.parties.push_back({nullptr, 0, nullptr, name.empty() ? "the output" : name, {0}});
+    std::unordered_set<std::string_view> own;
+    for (const ObjectId id : linked_objects(evidence_.inputs, evidence_.resolution)) {
+      const ObjectFacts& object = evidence_.object(id);
+      if (object.kind == ObjectKind::SharedObject && object.available)
+        process.parties.push_back({nullptr, 0, &object, std::string(base_name(object.origin.path)), {0}});
+      if (object.kind != ObjectKind::Relocatable) continue;
+      for (const Symbol& symbol : object.symbols)
+        if (symbol.defined()) own.insert(object.name(symbol));
+    }
+    for (Party& party : process.parties)
+      if (party.object != nullptr && !is_of_system(party.object->origin.path)) read_kept(party, own);
+    processes_.push_back(std::move(process));
+  }
+
+  static void read_kept(Party& party, const std::unordered_set<std::string_view>& names) {
+    try {
+      party.kept = std::make_shared<std::vector<KeptLocal>>(find_kept_local(
+          *party.object, [&](std::string_view name) { return names.contains(name) || shows_use_of_types(name); }));
+    } catch (const InputError&) {
+      // .symtab is of no use to the loader, and a damaged one is no reason to distrust the rest.
+    }
+  }
+
+  const Evidence& evidence_;
+  std::vector<Process> processes_;
+};
+
+bool is_data(SymbolType type) { return type == SymbolType::Object || type == SymbolType::Tls; }
+
+std::vector<PartySymbol> symbols_of_output(const Evidence& evidence, const NameTest& is_wanted) {
+  std::vector<PartySymbol> symbols;
+  const Exports exports(evidence.job);
+  for (const ObjectId id : linked_relocatables(evidence.inputs, evidence.resolution)) {
+    const ObjectFacts& object = evidence.object(id);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      const std::string_view name = object.name(symbol);
+      if (name.empty() || !is_wanted(name)) continue;
+      const SymbolResolution resolved = evidence.resolution.resolution_of({id, s});
+      if (resolved != SymbolResolution::Kept && resolved != SymbolResolution::Reference) continue;
+      PartySymbol found{name,          Holding::Refers, is_data(symbol.type), is_writable(object, symbol),
+                        symbol.weak(), symbol.size,     SymbolId{id, s}};
+      if (resolved == SymbolResolution::Kept)
+        found.holding = exports.why_not(name, object.origin, is_hidden(symbol.visibility)).empty() ? Holding::Shares
+                                                                                                   : Holding::Keeps;
+      symbols.push_back(found);
+    }
+  }
+  return symbols;
+}
+
+}  // namespace
+
+bool Process::sees(const Party& a, const Party& b) {
+  return b.roots.contains(0) ||
+         std::ranges::any_of(a.roots, [&](std::uint32_t root) { return b.roots.contains(root); });
+}
+
+std::vector<Process> processes(const Evidence& evidence) { return ProcessFinder(evidence).run(); }
+
+std::vector<PartySymbol> symbols_of(const Evidence& evidence, const Party& party, const NameTest& is_wanted) {
+  if (party.object == nullptr) return symbols_of_output(evidence, is_wanted);
+  std::vector<PartySymbol> symbols;
+  const ObjectFacts& object = *party.object;
+  for (const Symbol& symbol : object.symbols) {
+    const std::string_view name = object.name(symbol);
+    if (name.empty() || !is_wanted(name)) continue;
+    PartySymbol found{
+        name,          Holding::Refers, is_data(symbol.type), symbol.defined() && is_writable(object, symbol),
+        symbol.weak(), symbol.size};
+    if (symbol.defined()) {
+      const bool is_own = symbol.visibility == Visibility::Protected || (object.symbolic && symbol.defined());
+      found.holding = is_own ? Holding::Keeps : Holding::Shares;
+    }
+    symbols.push_back(found);
+  }
+  each_kept(evidence, party, [&](const KeptLocal& kept) {
+    if (is_wanted(kept.name))
+      symbols.push_back({kept.name, Holding::Keeps, kept.data, kept.writable, kept.weak, kept.size});
+  });
+  return symbols;
+}
+
+void each_kept(const Evidence& evidence, const Party& party, const std::function<void(const KeptLocal&)>& visit) {
+  if (party.kept != nullptr) std::ranges::for_each(*party.kept, visit);
+  if (evidence.libraries == nullptr) return;
+  const auto kept = evidence.libraries->kept_local.find(party.object);
+  if (kept != evidence.libraries->kept_local.end()) std::ranges::for_each(kept->second, visit);
+}
+
+Site party_site(const Evidence& evidence, const Party& party, SymbolId id) {
+  if (party.image != nullptr) return loaded_site(*party.image, party.library, Role::Kept);
+  if (id.valid()) return make_site(evidence, id, Role::Kept);
+  if (party.object != nullptr) return make_file_site(party.object->origin, {}, Role::Kept);
+  Origin output;
+  output.path = party.name;
+  return make_file_site(std::move(output), {}, Role::Kept);
+}
+
+bool is_of_the_user(const Evidence& evidence, const Party& party) {
+  if (party.image != nullptr) return is_of_the_user(evidence, *party.image, party.library);
+  return party.object == nullptr || !is_of_system(party.object->origin.path);
+}
+
+bool are_connected(const Evidence& evidence, const Process& process, const Party& a, const Party& b) {
+  if (process.kind == Process::Kind::Plugins && !Process::sees(a, b)) return true;
+  if (process.kind == Process::Kind::Plugins && !Process::sees(b, a)) return true;
+  std::unordered_set<std::string_view> defined, needed;
+  const auto is_of_the_sources = [](std::string_view name) {
+    return !starts_with_any(name, {"__", "_ZSt", "_ZNSt", "_ZNKSt", "_ZTI", "_ZTV", "_ZTS"});
+  };
+  const std::vector<PartySymbol> of_a = symbols_of(evidence, a, is_of_the_sources);
+  const std::vector<PartySymbol> of_b = symbols_of(evidence, b, is_of_the_sources);
+  const auto uses = [](const std::vector<PartySymbol>& user, const std::vector<PartySymbol>& owner) {
+    std::unordered_set<std::string_view> shared;
+    for (const PartySymbol& symbol : owner)
+      if (symbol.holding == Holding::Shares) shared.insert(symbol.name);
+    return std::ranges::any_of(user, [&](const PartySymbol& symbol) {
+      return symbol.holding == Holding::Refers && shared.contains(symbol.name);
+    });
+  };
+  return uses(of_a, of_b) || uses(of_b, of_a);
 }
 
 }  // namespace elfaudit

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -112,6 +113,79 @@ bool defines_version(const ObjectFacts& library, std::string_view version);
 
 /// Why a directory should not be searched by `image`, as a RUNPATH of it or by advice of ours; empty when it may.
 std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory);
+
+/// A definition in memory that the program may write to. What is read-only once it is relocated holds no state.
+bool is_writable(const ObjectFacts& object, const Symbol& symbol);
+
+// --- Files of one process, and what each of them defines and needs.
+
+/// Whose definition a file uses where it names a symbol.
+enum class Holding : std::uint8_t {
+  Refers,  ///< it defines none
+  Shares,  ///< the first one of the process that exports it: its own, if it is loaded first
+  Keeps    ///< its own: hidden, made local, protected, of -Bsymbolic, or not exported by a program
+};
+
+struct PartySymbol {
+  std::string_view name;
+  Holding holding = Holding::Refers;
+  bool data = false;      ///< a variable; else a function or of unknown type
+  bool writable = false;  ///< in a writable section
+  bool weak = false;      ///< where it is known
+  std::uint64_t size = 0;
+  SymbolId id{};  ///< of the output of a link
+};
+
+/// A loaded file, or the output of a link command.
+struct Party {
+  const Image* image = nullptr;         ///< null in a link
+  std::uint32_t library = 0;            ///< into Image::loaded
+  const ObjectFacts* object = nullptr;  ///< null for the output of a link
+  std::string name;                     ///< for messages
+  std::set<std::uint32_t> roots{};      ///< which of the files that are loaded by themselves load it: 0 the program
+  std::shared_ptr<const std::vector<KeptLocal>> kept{};  ///< in a link, see symbols_of()
+};
+
+struct Process {
+  enum class Kind : std::uint8_t {
+    Closure,  ///< a file and what it loads
+    Plugins,  ///< a program that calls dlopen, and shared objects given with it; or shared objects given together
+    Modules,  ///< the modules of Python of one wheel or folder
+    Link      ///< the output of a link command and the shared objects of it
+  };
+  Kind kind = Kind::Closure;
+  std::vector<Party> parties;  ///< in the order in which the loader searches them
+  bool has_program = false;    ///< root 0 is a program
+
+  /// May a reference of `a` bind to a definition that `b` exports? False for two plugins: how dlopen() is called is not
+  /// known.
+  static bool sees(const Party& a, const Party& b);
+};
+
+/// Every process that the images and the link may be part of.
+std::vector<Process> processes(const Evidence& evidence);
+
+using NameTest = std::function<bool(std::string_view)>;
+
+/// The symbols of a party that `is_wanted` accepts. Of what a loaded file does not export, only the names that another
+/// file has too are known, and only of a file with .symtab.
+std::vector<PartySymbol> symbols_of(const Evidence& evidence, const Party& party, const NameTest& is_wanted);
+
+/// What a file defines and does not export, as far as symbols_of() knows it.
+void each_kept(const Evidence& evidence, const Party& party, const std::function<void(const KeptLocal&)>& visit);
+
+/// The party as a site: a file, or the definition `id` of an output.
+Site party_site(const Evidence& evidence, const Party& party, SymbolId id = {});
+
+/// Is it the reader's to fix?
+bool is_of_the_user(const Evidence& evidence, const Party& party);
+
+/// Does one of them call a function of the other, or does dlopen() bring them together? Not by functions of templates
+/// and of the C and C++ libraries.
+bool are_connected(const Evidence& evidence, const Process& process, const Party& a, const Party& b);
+
+/// Do at least half of the names begin as those of a third-party library that is often linked into others?
+bool is_of_a_known_dependency(const std::vector<std::string>& names);
 
 /// needed-unused, a part of needed_libraries().
 std::vector<Finding> unused_libraries(const Evidence& evidence);

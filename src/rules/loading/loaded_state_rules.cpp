@@ -39,18 +39,11 @@ constexpr Rule kRuntimeDuplicated{.id = "runtime-duplicated",
 // copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
 // host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
 
-bool is_writable(std::string_view section) {
-  for (const std::string_view name : {".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss"})
-    if (section == name || (section.starts_with(name) && section[name.size()] == '.'))
-      return !section.starts_with(".data.rel.ro");
-  return section == "COMMON";
-}
-
 /// A variable that everybody who names it gets, strong: copies of inline variables are made on purpose.
 bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
   const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls;
   return data && symbol.defined() && symbol.binding == Binding::Global && symbol.size != 0 &&
-         is_writable(object.section_name(symbol));
+         is_writable(object, symbol);
 }
 
 /// What the compiler's runtime keeps in each file that it is linked into, filled alike in all of them or meant for that
@@ -125,6 +118,7 @@ class SplitStates {
   void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
     const auto found = exported_.find(own.name);
     if (found == exported_.end() || is_of_the_compiler(own.name) || of_runtime_.contains(own.name)) return;
+    if (is_of_a_known_dependency({own.name})) return;  // to hide such a copy is what dependency-exported advises
     for (const Copy& other : found->second) {
       // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
       // the one of a library.

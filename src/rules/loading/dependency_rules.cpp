@@ -1,0 +1,457 @@
+// Libraries that were linked into a file from their archives, and that the file exports as if they were its own.
+//
+// dependency-exported: another file of the process gets that copy, or has one too.
+//  1. A file needs libz.so.1 and names functions of zlib. Another file, which is searched before libz.so.1, exports a zlib
+//     of its own: the calls go there, to another version or to other state than libz.so.1 has.
+//  2. Two modules of Python export copies of one library. Python loads modules with RTLD_LOCAL, where each keeps its own.
+//     With RTLD_GLOBAL the second one calls into the first one's copy.
+//  3. A link is about to make such a file: the archives are on its command line.
+//
+// dependency-visible (off by default): a shared object exports such a library, and nothing is known of other files.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bitset>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rules/loading/loaded.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr Rule kExported{
+    .id = "dependency-exported",
+    .severity = Severity::Warning,
+    .summary = "a file exports a library that was linked into it, and other files of the process get or have it too"};
+
+constexpr Rule kVisible{.id = "dependency-visible",
+                        .severity = Severity::Warning,
+                        .summary = "a shared object exports a third-party library that was linked into it",
+                        .on = false};
+
+using Words = std::vector<std::string_view>;
+
+/// A library that is often linked into others from its archive.
+struct Dependency {
+  std::string_view name;
+  Words files;               ///< how its own shared objects begin
+  Words markers;             ///< functions of it, of which a copy has most; mangled ones without parameters
+  Words prefixes;            ///< with which nearly all of its names begin
+  std::string_view archive;  ///< for --exclude-libs
+};
+
+// The markers are exported by each version of the library since the year in parentheses, as its headers show:
+// zlib 1.2 (2003), OpenSSL 1.1 and BoringSSL (2016), libstdc++ 3.4 (2004) and libc++ 3 (2011), and so on.
+const std::vector<Dependency>& dependencies() {
+  static const std::vector<Dependency> rows = {
+      {"zlib",
+       {"libz.", "libz-", "zlib"},
+       {"inflate", "inflateInit2_", "inflateEnd", "deflate", "deflateInit2_"},
+       {"inflate", "deflate", "gzopen", "gzread", "gzwrite", "gzclose", "gzseek", "crc32", "adler32", "_tr_", "zcalloc",
+        "zcfree", "zlibVersion", "zlibCompileFlags"},
+       "libz.a"},
+      {"OpenSSL",
+       {"libcrypto", "libssl", "libboringssl"},
+       {"EVP_DigestInit_ex", "EVP_CIPHER_CTX_new", "BIO_new", "ERR_get_error", "X509_free", "SSL_CTX_new", "SSL_read"},
+       {"EVP_",    "BIO_", "ERR_",  "X509", "SSL_",   "CRYPTO_", "OPENSSL_", "BN_",
+        "EC_",     "RSA_", "ASN1_", "PEM_", "RAND_",  "HMAC_",   "SHA1_",    "SHA256_",
+        "SHA512_", "AES_", "ossl_", "DSA_", "PKCS7_", "PKCS12_", "OCSP_"},
+       "libcrypto.a"},
+      {"libcurl",
+       {"libcurl"},
+       {"curl_easy_init", "curl_easy_perform", "curl_global_init"},
+       {"curl_", "Curl_"},
+       "libcurl.a"},
+      {"SQLite",
+       {"libsqlite3", "libsqlcipher"},
+       {"sqlite3_open_v2", "sqlite3_prepare_v2", "sqlite3_step"},
+       {"sqlite3"},
+       "libsqlite3.a"},
+      {"libpng", {"libpng"}, {"png_create_read_struct", "png_read_info", "png_set_IHDR"}, {"png_"}, "libpng.a"},
+      {"libjpeg",
+       {"libjpeg", "libturbojpeg", "libmozjpeg"},
+       {"jpeg_CreateDecompress", "jpeg_read_header", "jpeg_std_error"},
+       {"jpeg_", "jinit_", "jsimd_"},
+       "libjpeg.a"},
+      {"libtiff", {"libtiff"}, {"TIFFOpen", "TIFFReadScanline", "TIFFClose"}, {"TIFF", "_TIFF"}, "libtiff.a"},
+      {"FreeType",
+       {"libfreetype"},
+       {"FT_Init_FreeType", "FT_New_Memory_Face", "FT_Load_Glyph"},
+       {"FT_"},
+       "libfreetype.a"},
+      {"libxml2",
+       {"libxml2"},
+       {"xmlReadMemory", "xmlFreeDoc", "xmlCleanupParser"},
+       {"xmlParse", "xmlRead", "xmlFree",  "xmlNew",    "xmlDoc",        "xmlNode",   "xmlCleanup",
+        "xmlCtxt",  "xmlBuf",  "xmlXPath", "xmlSchema", "xmlTextReader", "xmlOutput", "xmlGet",
+        "xmlSet",   "xmlSAX2", "xmlStr",   "htmlParse", "htmlNew",       "htmlDoc",   "__xml"},
+       "libxml2.a"},
+      {"Expat", {"libexpat"}, {"XML_ParserCreate", "XML_Parse", "XML_ParserFree"}, {"XML_"}, "libexpat.a"},
+      {"bzip2", {"libbz2"}, {"BZ2_bzCompressInit", "BZ2_bzDecompressInit", "BZ2_bzDecompress"}, {"BZ2_"}, "libbz2.a"},
+      {"liblzma", {"liblzma"}, {"lzma_stream_decoder", "lzma_code", "lzma_end"}, {"lzma_"}, "liblzma.a"},
+      {"zstd",
+       {"libzstd"},
+       {"ZSTD_compress", "ZSTD_decompress", "ZSTD_createCCtx"},
+       {"ZSTD_", "HUF_", "FSE_"},
+       "libzstd.a"},
+      {"LZ4", {"liblz4"}, {"LZ4_compress_default", "LZ4_decompress_safe", "LZ4_compress_fast"}, {"LZ4"}, "liblz4.a"},
+      {"libffi", {"libffi"}, {"ffi_call", "ffi_prep_cif", "ffi_closure_alloc"}, {"ffi_"}, "libffi.a"},
+      {"libuv", {"libuv"}, {"uv_run", "uv_loop_init", "uv_tcp_init"}, {"uv_"}, "libuv.a"},
+      {"RE2", {"libre2"}, {"_ZN3re23RE2", "_ZN3re24Prog", "_ZN3re26Regexp"}, {"_ZN3re2", "_ZNK3re2"}, "libre2.a"},
+      {"gRPC",
+       {"libgrpc"},
+       {"grpc_init", "grpc_shutdown", "grpc_channel_destroy"},
+       {"grpc_", "_ZN9grpc_core"},
+       "libgrpc.a"},
+      {"protobuf",
+       {"libprotobuf"},
+       {"_ZN6google8protobuf11MessageLite", "_ZN6google8protobuf7Message", "_ZN6google8protobuf14DescriptorPool"},
+       {"_ZN6google8protobuf", "_ZNK6google8protobuf"},
+       "libprotobuf.a"},
+      {"abseil",
+       {"libabsl_"},
+       {"_ZN4absl12lts_", "_ZN4absl5Mutex", "_ZN4absl4Cord", "_ZN4absl13base_internal"},
+       {"_ZN4absl", "_ZNK4absl"},
+       "ALL"},
+      {"Boost",
+       {"libboost_"},
+       {"_ZN5boost10filesystem", "_ZN5boost6system", "_ZN5boost6thread", "_ZN5boost13serialization"},
+       {"_ZN5boost", "_ZNK5boost"},
+       "ALL"},
+      {"the C++ library",
+       {"libstdc++", "libc++", "libsupc++"},
+       {"__cxa_throw", "__cxa_begin_catch", "__gxx_personality_v0", "_ZSt9terminatev"},
+       {"_ZNSt", "_ZNKSt", "_ZSt", "__cxa_", "_ZN9__gnu_cxx", "_ZN10__cxxabiv1", "_Znwm", "_ZdlPv", "__gxx_"},
+       "ALL"},
+  };
+  return rows;
+}
+
+constexpr std::size_t kFewestMarkers = 3;
+constexpr std::size_t kMostBound = 5;
+
+bool is_file_of(const Dependency& dependency, std::string_view file) {
+  return std::ranges::any_of(dependency.files, [&](std::string_view start) { return file.starts_with(start); });
+}
+
+/// The number of the marker that the name is; that of the markers for none.
+std::size_t marker_of(const Dependency& dependency, std::string_view name) {
+  std::size_t at = 0;
+  for (const std::string_view marker : dependency.markers) {
+    if (marker.starts_with("_ZN") ? name.starts_with(marker) : name == marker) return at;
+    ++at;
+  }
+  return dependency.markers.size();
+}
+
+using PrefixOfRow = std::pair<std::string_view, std::size_t>;
+
+/// All prefixes with their rows, sorted; none of them begins with another one.
+std::vector<PrefixOfRow> all_prefixes() {
+  std::vector<PrefixOfRow> all;
+  for (std::size_t row = 0; row < dependencies().size(); ++row)
+    for (const std::string_view prefix : dependencies()[row].prefixes) all.emplace_back(prefix, row);
+  std::ranges::sort(all);
+  std::vector<PrefixOfRow> shortest;
+  for (const PrefixOfRow& one : all)
+    if (shortest.empty() || !one.first.starts_with(shortest.back().first)) shortest.push_back(one);
+  return shortest;
+}
+
+/// The row of the dependency whose names begin like this one; kNone for others. Asked of every symbol of every loaded
+/// file.
+std::uint32_t row_of(std::string_view name) {
+  static const std::vector<PrefixOfRow> prefixes = all_prefixes();
+  const auto after = std::ranges::upper_bound(prefixes, name, {}, &PrefixOfRow::first);
+  if (after == prefixes.begin() || !name.starts_with(std::prev(after)->first)) return kNone;
+  return static_cast<std::uint32_t>(std::prev(after)->second);
+}
+
+/// A few names pass that are no markers: all others are passed over by their first letters.
+class MarkerFilter {
+ public:
+  MarkerFilter() {
+    for (const Dependency& row : dependencies())
+      for (const std::string_view marker : row.markers) may_be_.set(key(marker));
+  }
+  bool may_be_marker(std::string_view name) const { return name.size() >= kLetters && may_be_.test(key(name)); }
+
+ private:
+  static constexpr std::size_t kLetters = 6;  // the shortest marker's
+  static std::size_t key(std::string_view name) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, name.data(), kLetters);
+    return (word * 0x9e3779b97f4a7c15) >> 52;
+  }
+  std::bitset<4096> may_be_;
+};
+
+/// What one party has and needs of one dependency.
+struct Part {
+  std::map<std::string_view, SymbolId> exported;  ///< functions and variables of it
+  std::set<std::string_view> needed;
+  bool is_library = false;  ///< the library's own shared object
+  bool needs_file = false;  ///< DT_NEEDED names the library's own shared object
+};
+
+class Dependencies {
+ public:
+  explicit Dependencies(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> exported() {
+    const std::vector<Process> all = processes(evidence_);
+    for (const Process& process : all) {
+      std::set<std::size_t> rows;
+      for (const Party& party : process.parties) rows.insert(copies_in(party).begin(), copies_in(party).end());
+      for (const std::size_t row : rows) compare(process, row);
+    }
+    return std::move(findings_);
+  }
+
+  std::vector<Finding> visible() {
+    std::set<const ObjectFacts*> seen;
+    const std::vector<Process> all = processes(evidence_);
+    for (const Process& process : all) {
+      const Party& party = process.parties.front();
+      if (process.kind == Process::Kind::Plugins || process.kind == Process::Kind::Modules) continue;
+      if (process.has_program || !seen.insert(party.object).second) continue;
+      for (const std::size_t row : copies_in(party)) findings_.push_back(visible(party, row));
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  const Part& part(const Party& party, std::size_t row) {
+    const auto [at, is_new] = parts_.try_emplace(party.object);
+    if (is_new) {
+      at->second.resize(dependencies().size());
+      read(party, at->second);
+    }
+    return at->second[row];
+  }
+
+  /// As its soname or its own name has it.
+  static std::string_view file_name(const Party& party) {
+    if (party.object == nullptr) return party.name;
+    return party.object->soname.empty() ? base_name(party.name) : std::string_view(party.object->soname);
+  }
+
+  /// Rows of the libraries that a party exports, and is not.
+  const std::set<std::size_t>& copies_in(const Party& party) {
+    const auto [at, is_new] = copies_.try_emplace(party.object);
+    if (!is_new) return at->second;
+    std::map<std::size_t, std::set<std::size_t>> markers;
+    const auto add = [&](std::string_view name) {
+      if (const std::uint32_t row = row_of(name); row != kNone)
+        if (const std::size_t marker = marker_of(dependencies()[row], name);
+            marker < dependencies()[row].markers.size())
+          markers[row].insert(marker);
+    };
+    if (party.object == nullptr) {
+      for (const PartySymbol& symbol : symbols_of(evidence_, party, is_of_any))
+        if (symbol.holding == Holding::Shares && !symbol.data && !symbol.weak) add(symbol.name);
+    } else if (!party.object->symbolic) {
+      static const MarkerFilter filter;
+      for (const Symbol& symbol : party.object->symbols)
+        if (symbol.defined() && symbol.type == SymbolType::Function && symbol.binding == Binding::Global &&
+            symbol.visibility == Visibility::Default)
+          if (const std::string_view name = party.object->name(symbol); filter.may_be_marker(name)) add(name);
+    }
+    for (const auto& [row, found] : markers)
+      if (found.size() >= kFewestMarkers && !is_file_of(dependencies()[row], file_name(party))) at->second.insert(row);
+    return at->second;
+  }
+
+  static bool is_of_any(std::string_view name) { return row_of(name) != kNone; }
+
+  void read(const Party& party, std::vector<Part>& parts) const {
+    for (std::size_t row = 0; row < parts.size(); ++row) {
+      parts[row].is_library = is_file_of(dependencies()[row], file_name(party));
+      if (party.object != nullptr)
+        parts[row].needs_file = std::ranges::any_of(party.object->needed, [&](const std::string& needed) {
+          return is_file_of(dependencies()[row], base_name(needed));
+        });
+    }
+    for (const PartySymbol& symbol : symbols_of(evidence_, party, is_of_any)) {
+      Part& part = parts[row_of(symbol.name)];
+      if (symbol.holding == Holding::Refers) part.needed.insert(symbol.name);
+      if (symbol.holding == Holding::Shares && !symbol.weak) part.exported.emplace(symbol.name, symbol.id);
+    }
+  }
+
+  void compare(const Process& process, std::size_t row) {
+    for (std::uint32_t x = 0; x < process.parties.size(); ++x) {
+      if (!copies_in(process.parties[x]).contains(row)) continue;
+      if (process.kind == Process::Kind::Modules)
+        compare_modules(process, row, x);
+      else if (process.kind != Process::Kind::Plugins)
+        compare_bindings(process, row, x);
+    }
+  }
+
+  /// Rule 1.
+  void compare_bindings(const Process& process, std::size_t row, std::uint32_t x) {
+    const Part& copy = part(process.parties[x], row);
+    for (std::uint32_t f = 0; f < process.parties.size(); ++f) {
+      const Part& other = part(process.parties[f], row);
+      const bool has_copy = copies_in(process.parties[f]).contains(row);
+      if (f == x || other.is_library) continue;
+      std::vector<std::string> bound;
+      if (other.needs_file && !has_copy) {
+        for (const std::string_view name : other.needed)
+          if (copy.exported.contains(name) && first_definer(process, row, name) == x) bound.emplace_back(name);
+      } else if (has_copy && f > x) {
+        bound = own_calls(process.parties[f], copy, other);
+      }
+      if (!bound.empty()) report(process, row, x, f, bound);
+    }
+  }
+
+  std::uint32_t first_definer(const Process& process, std::size_t row, std::string_view name) {
+    for (std::uint32_t i = 0; i < process.parties.size(); ++i)
+      if (part(process.parties[i], row).exported.contains(name)) return i;
+    return kNone;
+  }
+
+  /// Functions that a file with its own copy looks up, and gets from `copy`.
+  std::vector<std::string> own_calls(const Party& party, const Part& copy, const Part& own) const {
+    std::vector<std::string> names;
+    std::vector<std::uint32_t> indices;
+    if (party.object == nullptr || party.object->symbolic || !evidence_.when_looked_up) return {};
+    for (const Symbol& symbol : party.object->symbols) {
+      const std::string_view name = party.object->name(symbol);
+      if (symbol.type != SymbolType::Function || !copy.exported.contains(name) || !own.exported.contains(name))
+        continue;
+      names.emplace_back(name);
+      indices.push_back(symbol.index);
+    }
+    try {
+      const std::vector<LookedUp> when = evidence_.when_looked_up(party.object->origin, indices);
+      std::vector<std::string> looked_up;
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (when[i] != LookedUp::Never) looked_up.push_back(std::move(names[i]));
+      return looked_up;
+    } catch (const InputError&) {
+      return {};  // who needs these relocations reports them
+    }
+  }
+
+  /// Rule 2.
+  void compare_modules(const Process& process, std::size_t row, std::uint32_t x) {
+    const Party& first = process.parties[x];
+    for (std::uint32_t y = x + 1; y < process.parties.size(); ++y) {
+      const Party& second = process.parties[y];
+      if (!copies_in(second).contains(row) || Process::sees(first, second)) continue;
+      const std::vector<std::string> calls = own_calls(second, part(first, row), part(second, row));
+      if (!calls.empty()) report(process, row, x, y, calls);
+    }
+  }
+
+  /// The archive or object that a link takes it from; empty for files.
+  std::string source_of(const Party& party, std::size_t row) {
+    if (party.object != nullptr) return {};
+    for (const auto& [name, id] : part(party, row).exported)
+      if (id.valid() && evidence_.object(id.in).origin.is_member()) return evidence_.object(id.in).origin.path;
+    return {};
+  }
+
+  SymbolId definition(const Party& party, std::size_t row, const std::string& name) {
+    const auto& exported = part(party, row).exported;
+    const auto found = exported.find(name);
+    return found == exported.end() ? SymbolId{} : found->second;
+  }
+
+  std::vector<Fix> fixes(const Party& party, std::size_t row) {
+    const std::string source = source_of(party, row);
+    const std::string_view archive = source.empty() ? dependencies()[row].archive : base_name(source);
+    return {{fmt::format("link {} with -Wl,--exclude-libs,{}", party.name, archive)},
+            {fmt::format("link {} with a version script that lists what it is to export, and `local: *;`", party.name)},
+            {fmt::format("link {} against the shared library of {}", party.name, dependencies()[row].name)}};
+  }
+
+  void report(const Process& process, std::size_t row, std::uint32_t x, std::uint32_t f,
+              std::vector<std::string> names) {
+    const Party& first = process.parties[x];
+    const Party& second = process.parties[f];
+    if (!seen_.emplace(row, first.object, second.object).second) return;
+    const Dependency& dependency = dependencies()[row];
+    std::ranges::sort(names);
+    const bool own = copies_in(second).contains(row);
+    const bool modules = process.kind == Process::Kind::Modules;
+    std::string message;
+    if (modules)
+      message = fmt::format("{} and {} both export a copy of {}: loaded with RTLD_GLOBAL, one calls the other's",
+                            first.name, second.name, dependency.name);
+    else if (own)
+      message = fmt::format("{} exports a copy of {}, and {}, which has one of its own, calls that", first.name,
+                            dependency.name, second.name);
+    else
+      message = fmt::format("{} exports a copy of {}, and {}, which needs the shared library, calls that copy",
+                            first.name, dependency.name, second.name);
+    Finding finding = make_finding(kExported, names.size() == 1 ? names.front() : std::string(), message);
+    if (names.size() > 1) finding.symbols = names;
+    finding.sites.push_back(party_site(evidence_, first, definition(first, row, names.front())));
+    finding.sites.back().notes.push_back(
+        fmt::format("exports {} functions and variables of it", part(first, row).exported.size()));
+    finding.sites.push_back(party_site(evidence_, second, definition(second, row, names.front())));
+    finding.sites.back().role = own ? Role::Kept : Role::Reference;
+    finding.notes.push_back(fmt::format("{} {} there: {}", names.size(),
+                                        modules             ? "calls may go"
+                                        : names.size() == 1 ? "symbol binds"
+                                                            : "symbols bind",
+                                        some_symbols(names, kMostBound)));
+    if (!is_of_the_user(evidence_, first) && !is_of_the_user(evidence_, second)) finding.severity = Severity::Note;
+    finding.fixes = fixes(first, row);
+    findings_.push_back(std::move(finding));
+  }
+
+  Finding visible(const Party& party, std::size_t row) {
+    const Part& copy = part(party, row);
+    Finding finding = make_finding(
+        kVisible, {},
+        fmt::format("{} exports a copy of {} that was linked into it", party.name, dependencies()[row].name));
+    finding.sites.push_back(party_site(evidence_, party, copy.exported.begin()->second));
+    finding.sites.back().notes.push_back(fmt::format("exports {} functions and variables of it", copy.exported.size()));
+    for (const auto& [name, id] : copy.exported) finding.symbols.emplace_back(name);
+    finding.fixes = fixes(party, row);
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  std::unordered_map<const ObjectFacts*, std::set<std::size_t>> copies_;
+  std::unordered_map<const ObjectFacts*, std::vector<Part>> parts_;
+  std::set<std::tuple<std::size_t, const ObjectFacts*, const ObjectFacts*>> seen_;
+  std::vector<Finding> findings_;
+};
+
+std::vector<Finding> exported_dependencies(const Evidence& evidence) { return Dependencies(evidence).exported(); }
+
+std::vector<Finding> visible_dependencies(const Evidence& evidence) { return Dependencies(evidence).visible(); }
+
+}  // namespace
+
+bool is_of_a_known_dependency(const std::vector<std::string>& names) {
+  std::map<std::uint32_t, std::size_t> count;
+  for (const std::string& name : names) ++count[row_of(name)];
+  return std::ranges::any_of(count,
+                             [&](const auto& one) { return one.first != kNone && 2 * one.second >= names.size(); });
+}
+
+RuleFamily dependency_rules() {
+  return {{&kExported, &kVisible}, {{exported_dependencies}, {visible_dependencies, &kVisible}}};
+}
+
+}  // namespace elfaudit
