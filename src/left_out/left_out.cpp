@@ -136,9 +136,13 @@ class Member {
   /// Is there a definition that has another purpose than what the constructors do? Also where that is not known.
   bool has_unreached_definition() {
     if (steps_ == 0) return true;
-    for (std::uint32_t i = 1; i < symbols_; ++i)
-      if (is_strong(i) && !is_reached_[i] && !is_inlined(i)) return true;
-    return false;
+    std::vector<std::uint32_t> constructors;
+    for (std::uint32_t i = 1; i < symbols_; ++i) {
+      if (!is_strong(i) || is_reached_[i]) continue;
+      if (!is_structor(symbol_name(i))) return true;
+      constructors.push_back(i);
+    }
+    return !std::ranges::all_of(constructors, [&](std::uint32_t i) { return is_inlined(i); });
   }
 
  private:

@@ -214,6 +214,7 @@ class Dependencies {
   std::vector<Finding> exported() {
     const std::vector<Process> all = processes(evidence_);
     for (const Process& process : all) {
+      if (process.is_alone) continue;
       std::set<std::size_t> rows;
       for (const Party& party : process.parties) rows.insert(copies_in(party).begin(), copies_in(party).end());
       for (const std::size_t row : rows) compare(process, row);

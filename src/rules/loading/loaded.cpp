@@ -10,6 +10,7 @@
 #include "elfaudit/error.hpp"
 #include "load/load_closure.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/link_names.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -391,24 +392,39 @@ class ProcessFinder {
     process.has_program = job.output == OutputKind::Executable;
     const std::string name(base_name(job.output_path));
     process.parties.push_back({nullptr, 0, nullptr, name.empty() ? "the output" : name, {0}});
-    std::unordered_set<std::string_view> own;
     for (const ObjectId id : linked_objects(evidence_.inputs, evidence_.resolution)) {
       const ObjectFacts& object = evidence_.object(id);
       if (object.kind == ObjectKind::SharedObject && object.available)
         process.parties.push_back({nullptr, 0, &object, std::string(base_name(object.origin.path)), {0}});
-      if (object.kind != ObjectKind::Relocatable) continue;
-      for (const Symbol& symbol : object.symbols)
-        if (symbol.defined()) own.insert(object.name(symbol));
     }
-    for (Party& party : process.parties)
-      if (party.object != nullptr && !is_of_system(party.object->origin.path)) read_kept(party, own);
+    process.is_alone = std::ranges::all_of(process.parties, [](const Party& party) {
+      return party.object == nullptr || is_runtime_library(*party.object);
+    });
+    std::vector<bool> own;  // names that the objects define, by number; filled in where they are asked for
+    for (Party& party : process.parties) {
+      if (party.object == nullptr || is_of_system(party.object->origin.path)) continue;
+      if (own.empty()) own = names_of_output();
+      read_kept(party, own);
+    }
     processes_.push_back(std::move(process));
   }
 
-  static void read_kept(Party& party, const std::unordered_set<std::string_view>& names) {
+  std::vector<bool> names_of_output() const {
+    std::vector<bool> own(evidence_.names->size());
+    for (const ObjectId id : linked_relocatables(evidence_.inputs, evidence_.resolution))
+      for (std::uint32_t s = 0; s < evidence_.object(id).symbols.size(); ++s)
+        if (evidence_.object(id).symbols[s].defined()) own[evidence_.names->of(SymbolId{id, s})] = true;
+    return own;
+  }
+
+  void read_kept(Party& party, const std::vector<bool>& own) const {
+    const auto is_own = [&](std::string_view name) {
+      const std::uint32_t number = evidence_.names->find(name);
+      return number < own.size() && own[number];
+    };
     try {
       party.kept = std::make_shared<std::vector<KeptLocal>>(find_kept_local(
-          *party.object, [&](std::string_view name) { return names.contains(name) || shows_use_of_types(name); }));
+          *party.object, [&](std::string_view name) { return is_own(name) || shows_use_of_types(name); }));
     } catch (const InputError&) {
       // .symtab is of no use to the loader, and a damaged one is no reason to distrust the rest.
     }

@@ -156,6 +156,7 @@ struct Process {
   Kind kind = Kind::Closure;
   std::vector<Party> parties;  ///< in the order in which the loader searches them
   bool has_program = false;    ///< root 0 is a program
+  bool is_alone = false;       ///< a link without shared objects but those of the C and C++ libraries
 
   /// May a reference of `a` bind to a definition that `b` exports? False for two plugins: how dlopen() is called is not
   /// known.

@@ -666,7 +666,8 @@ class HiddenCopies {
 };
 
 std::vector<Finding> shared_identities(const Evidence& evidence) {
-  const std::vector<Process> all = processes(evidence);
+  std::vector<Process> all = processes(evidence);
+  std::erase_if(all, [](const Process& process) { return process.is_alone; });
   std::vector<Finding> findings = TypeIdentities(evidence, all).run();
   TwiceRegistered twice(evidence, all);
   std::ranges::move(twice.run(), std::back_inserter(findings));
