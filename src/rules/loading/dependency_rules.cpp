@@ -261,15 +261,16 @@ class Dependencies {
             marker < dependencies()[row].markers.size())
           markers[row].insert(marker);
     };
+    static const MarkerFilter filter;
+    const auto may_be_marker = [&](std::string_view name) { return filter.may_be_marker(name); };
     if (party.object == nullptr) {
-      for (const PartySymbol& symbol : symbols_of(evidence_, party, is_of_any))
+      for (const PartySymbol& symbol : symbols_of(evidence_, party, may_be_marker))
         if (symbol.holding == Holding::Shares && !symbol.data && !symbol.weak) add(symbol.name);
     } else if (!party.object->symbolic) {
-      static const MarkerFilter filter;
       for (const Symbol& symbol : party.object->symbols)
         if (symbol.defined() && symbol.type == SymbolType::Function && symbol.binding == Binding::Global &&
             symbol.visibility == Visibility::Default)
-          if (const std::string_view name = party.object->name(symbol); filter.may_be_marker(name)) add(name);
+          if (const std::string_view name = party.object->name(symbol); may_be_marker(name)) add(name);
     }
     for (const auto& [row, found] : markers)
       if (found.size() >= kFewestMarkers && !is_file_of(dependencies()[row], file_name(party))) at->second.insert(row);

@@ -50,13 +50,15 @@ bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
 /// file alone. As readelf shows the globals of libgcc.a (x86, aarch64, and the others of GCC 12), libatomic.a,
 /// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
 /// aarch64's and RISC-V's features are from later versions of both.
+/// And what nvcc and hipcc wrap device code in.
 bool is_of_the_compiler(std::string_view name) {
   return is_among(name, {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
                          "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1",
                          "__dso_handle", "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab",
                          "_IO_stdin_used", "reset_fn_list", "writeout_fn_list"}) ||
-         starts_with_any(name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
-                                "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan", "__hip_cuid_"});
+         starts_with_any(
+             name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof", "__safestack_",
+                    "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan", "__hip_", "__fatbinwrap_"});
 }
 
 struct Copy {

@@ -494,14 +494,17 @@ class TwiceRegistered {
 
 // --- split-state of copies that no file exports
 
-/// Names that every file may have for itself, or that are not of an archive's object: those of the implementation,
-/// inline variables' guards, what functions keep, instances of templates.
+/// Names that every file may have for itself, or that are not of an archive's object: those of the implementation and of
+/// glibc's libc_nonshared.a, inline variables' guards, what functions keep, instances of templates.
 bool is_own_to_each(std::string_view name) {
+  // NVIDIA's static libraries, which are meant to be in each file: libcudart_static_<hash>.
+  if (name.starts_with("lib") && name.find("_static_") != std::string_view::npos) return true;
   if (name.starts_with('.') || name.starts_with("DW.ref.") || (name.starts_with('_') && !name.starts_with("_Z")))
     return true;
   if (starts_with_any(name, {"_ZSt", "_ZNSt", "_ZNKSt", "_ZZ", "_ZG", "_ZT", "_ZN9__gnu_cxx", "_ZN10__cxxabi"}))
     return true;
-  return is_among(name, {"main", "environ"}) ||
+  return is_among(name, {"main", "environ", "atexit", "at_quick_exit", "pthread_atfork", "stat", "fstat", "lstat",
+                         "fstatat", "stat64", "fstat64", "lstat64", "fstatat64", "mknod", "mknodat"}) ||
          (name.starts_with("_Z") && demangle(name).find('<') != std::string::npos);
 }
 

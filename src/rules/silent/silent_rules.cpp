@@ -55,11 +55,10 @@ Finding registrars_of(const Evidence& evidence, const std::vector<const LeftOutR
   const bool by_section = first.symbol.starts_with("__start_");
   Finding finding = make_finding(
       kRegistrarNotLinked, first.symbol,
-      by_section
-          ? fmt::format("{} {} to section {}, which the program reads from {} on, and {} not linked", who,
-                        one ? "adds" : "add", first.section, first.symbol, one ? "is" : "are")
-          : fmt::format("{} {} when the program starts, by {}, and {} not linked", who,
-                        one ? "registers itself" : "register themselves", demangle(first.symbol), one ? "is" : "are"));
+      by_section ? fmt::format("{} {} not linked: the program reads section {} from {} on, to which {}", who,
+                               one ? "is" : "are", first.section, first.symbol, one ? "it adds" : "they add")
+                 : fmt::format("{} {} not linked: {} register when the program starts, by {}", who, one ? "is" : "are",
+                               one ? "it would" : "they would", demangle(first.symbol)));
   for (const LeftOutRegistrar* member : members) {
     finding.sites.push_back(make_file_site(evidence.object(member->member).origin, "not extracted", Role::Reference));
     finding.sites.back().section = member->section;
