@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "divergence/divergence.hpp"
+#include "divergence/instruction_sets.hpp"
 #include "elf/archive.hpp"
 #include "elf/bytecode.hpp"
 #include "elf/file_kind.hpp"
@@ -255,6 +256,14 @@ const Registered kEhFrame({"eh_frame",
                            {std::string("\x14\0\0\0\0\0\0\0\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0"
                                         "\x10\0\0\0\x1c\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0",
                                         48)}});
+
+const Registered kInstructions({"instructions",
+                                Form::Binary,
+                                [](std::string_view input) {
+                                  const auto* code = reinterpret_cast<const std::uint8_t*>(input.data());
+                                  static_cast<void>(instruction_kinds({code, input.size()}));
+                                },
+                                {std::string("\xc5\xfa\x58\xc1\x62\xf1\x7c\x48\x58\x44\x24\x01\xc3")}});
 
 }  // namespace
 

@@ -125,7 +125,8 @@ class TypeIdentities {
     at->second = std::ranges::any_of(party.object->symbols, [&](const Symbol& symbol) {
       return symbol.name.size == kLibcxxRuntime.size() && party.object->name(symbol) == kLibcxxRuntime;
     });
-    each_kept(evidence_, party, [&](const KeptLocal& kept) { at->second = at->second || kept.name == kLibcxxRuntime; });
+    each_kept(evidence_, party,
+              [&found = at->second](const KeptLocal& kept) { found = found || kept.name == kLibcxxRuntime; });
     return at->second;
   }
 
@@ -549,10 +550,10 @@ class HiddenCopies {
     const auto [at, is_new] = names_.try_emplace({party.object, shared});
     if (!is_new) return at->second;
     if (party.object != nullptr && !shared) {
-      each_kept(evidence_, party, [&](const KeptLocal& kept) {
+      each_kept(evidence_, party, [&names = at->second](const KeptLocal& kept) {
         if (kept.size != 0 && !kept.weak)
-          at->second.try_emplace(kept.name,
-                                 PartySymbol{kept.name, Holding::Keeps, kept.data, kept.writable, false, kept.size});
+          names.try_emplace(kept.name,
+                            PartySymbol{kept.name, Holding::Keeps, kept.data, kept.writable, false, kept.size});
       });
       return at->second;
     }
