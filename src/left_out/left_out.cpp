@@ -29,7 +29,7 @@ namespace {
 
 // --- What the static constructors of an object reach.
 //
-//  1. It begins with what .init_array, .ctors and .preinit_array name. From a function or variable its relocations lead
+//  1. It begins with what .init_array and .preinit_array name. From a function or variable its relocations lead
 //     on. A relocation against a section leads to the symbol that lies there.
 //  2. An assembler leaves no relocation where a function calls a static one of its own section. So of a section in which
 //     a function is reached all static functions are: a compiler keeps none that nothing uses.
