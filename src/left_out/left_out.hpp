@@ -39,7 +39,7 @@ struct BeatenDefinition {
 /// Kind 3.
 struct UnansweredReference {
   std::vector<Reference> references;  ///< weak, of linked objects
-  ObjectId member;                   ///< the first on the line that defines it
+  ObjectId member;                    ///< the first on the line that defines it
 };
 
 struct LeftOut {

@@ -57,12 +57,12 @@ struct Evidence {
   const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
-  const TypeComparison* types = nullptr;  ///< where types are compared
-  std::span<const Overrun> overruns{};    ///< references that reach past the end of what they bind to
+  const TypeComparison* types = nullptr;             ///< where types are compared
+  std::span<const Overrun> overruns{};               ///< references that reach past the end of what they bind to
   std::span<const MixedFunction> mixed_functions{};  ///< of a link command
-  const LeftOut* left_out = nullptr;      ///< of a link command: what it leaves in its archives
-  bool data_is_alike = false;             ///< known of the whole build: see is_data_alike()
-  const LinkNames* names = nullptr;       ///< the names of the inputs' symbols as numbers; null: not yet numbered
+  const LeftOut* left_out = nullptr;                 ///< of a link command: what it leaves in its archives
+  bool data_is_alike = false;                        ///< known of the whole build: see is_data_alike()
+  const LinkNames* names = nullptr;  ///< the names of the inputs' symbols as numbers; null: not yet numbered
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
