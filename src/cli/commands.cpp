@@ -130,7 +130,7 @@ int rules_command(const Request& request) {
 
 namespace {
 
-/// `audits`: gets those of the links; null: nobody needs them.
+/// `audits`: receives the audits of the links; may be null.
 Diagnosis diagnosis_of(const Request& request, std::vector<Audit>* audits) {
   DiagnoseOptions options;
   options.jobs = request.audit.jobs;

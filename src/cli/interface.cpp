@@ -422,7 +422,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 std::string reply(const std::string& words) { return fmt::format("_elfaudit_words '{}'", words); }
 
-/// What completes the value of an option: an empty reply makes bash complete file names.
+/// The words that complete the value of an option. With none, bash completes file names.
 std::string bash_value(const OptionWords& option) {
   if (!option.choices.empty()) return reply(joined(option.choices, " "));
   return option.takes == Takes::Folders ? "_elfaudit_folders" : ":";

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -264,27 +263,17 @@ namespace {
 /// many small pieces are looked at.
 class ObjectCode {
  public:
-  explicit ObjectCode(const ObjectFacts& facts) : facts_(facts), file_(facts.origin.file()) {
-    const std::span<const std::byte> bytes = file_.bytes();
-    const std::uint64_t begin = std::min<std::uint64_t>(facts.origin.offset, bytes.size());
-    const std::uint64_t rest = bytes.size() - begin;
-    bytes_ = bytes.subspan(begin, facts.origin.size == 0 ? rest : std::min(rest, facts.origin.size));
-    if (bytes_.size() >= sizeof(Elf64_Ehdr)) sections_at_ = copy_at<Elf64_Ehdr>(bytes_.data()).e_shoff;
-  }
+  explicit ObjectCode(const ObjectFacts& facts)
+      : facts_(facts), file_(facts.origin.file()), object_(bytes_of(facts.origin)) {}
 
   /// Nothing where an instruction is unknown, or the bytes are not there.
   std::optional<InstructionKinds> kinds_of(const Symbol& function) const {
     if (function.section == kNone || function.size == 0) return std::nullopt;
-    const std::uint64_t header_at =
-        sections_at_ + std::uint64_t{facts_.sections[function.section].index} * sizeof(Elf64_Shdr);
-    if (sections_at_ == 0 || !has(header_at, sizeof(Elf64_Shdr))) return std::nullopt;
-    const RawSection header{bytes_.data() + header_at};
-    const bool is_code = header.type() == SHT_PROGBITS && !header.has(SHF_COMPRESSED);
-    if (!is_code || !has(header.offset(), header.size()) || function.value > header.size() ||
-        function.size > header.size() - function.value)
-      return std::nullopt;
-    const std::byte* code = bytes_.data() + header.offset() + function.value;
-    return instruction_kinds({reinterpret_cast<const std::uint8_t*>(code), function.size});
+    const std::uint32_t index = facts_.sections[function.section].index;
+    if (index >= object_.count() || object_.section(index).has(SHF_COMPRESSED)) return std::nullopt;
+    const std::span<const std::byte> code = object_.content(object_.section(index));
+    if (function.value > code.size() || function.size > code.size() - function.value) return std::nullopt;
+    return instruction_kinds({reinterpret_cast<const std::uint8_t*>(code.data() + function.value), function.size});
   }
 
   /// Of all its functions that others see, which are nearly all of an object.
@@ -301,14 +290,16 @@ class ObjectCode {
   }
 
  private:
-  bool has(std::uint64_t offset, std::uint64_t size) const {
-    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  std::span<const std::byte> bytes_of(const Origin& origin) const {
+    const std::span<const std::byte> bytes = file_.bytes();
+    const std::uint64_t begin = std::min<std::uint64_t>(origin.offset, bytes.size());
+    const std::uint64_t rest = bytes.size() - begin;
+    return bytes.subspan(begin, origin.size == 0 ? rest : std::min(rest, origin.size));
   }
 
   const ObjectFacts& facts_;
   MappedFile file_;
-  std::span<const std::byte> bytes_;  ///< of the object
-  std::uint64_t sections_at_ = 0;     ///< its section headers
+  RawObject object_;
 };
 
 /// Those of `a` that `b` has not, but for what every x86-64 has.
@@ -500,7 +491,6 @@ class MixedCheck {
 
 std::vector<MixedFunction> find_mixed_functions(const std::vector<InputFacts>& inputs, const Resolution& resolution,
                                                 const LinkNames& names, const TypeOptions& options) {
-  if (std::endian::native != std::endian::little) return {};  // records are read as they are
   LayoutCauses records(options.compile_commands, options.known_commands);
   return MixedCheck(inputs, resolution, names, records).run();
 }

@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -49,7 +48,7 @@ struct ReachedName {
   bool is_defined = false;  ///< here too: an inline function, or a variable that several objects define
 };
 
-/// "N2ns3FooE" of a vtable's name -> "_ZN2ns3Foo", with which the names of its functions begin.
+/// "_ZTVN2ns3FooE" -> "2ns3Foo", with which the names of the class's functions begin behind "_ZN" or "_ZNK".
 std::string functions_of_class(std::string_view vtable) {
   std::string_view name = vtable.substr(4);
   if (name.starts_with('N') && name.ends_with('E')) name = name.substr(1, name.size() - 2);
@@ -58,8 +57,8 @@ std::string functions_of_class(std::string_view vtable) {
 
 /// Of the C and C++ libraries, or made by the compiler: every constructor uses some.
 bool is_of_language(std::string_view name) {
-  return starts_with_any(name, {"_ZNSt", "_ZNKSt", "_ZSt", "_ZTI", "_ZTS", "_ZTV", "_ZTVN10__cxxabiv1", "_ZN9__gnu_cxx",
-                                "_ZNK9__gnu_cxx", "_ZGVNSt", "_Zn", "_Zd", "__"});
+  return starts_with_any(name, {"_ZNSt", "_ZNKSt", "_ZSt", "_ZTI", "_ZTS", "_ZTV", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
+                                "_ZGVNSt", "_Zn", "_Zd", "__"});
 }
 
 /// A constructor or destructor (Itanium C++ ABI 5.1.4.2).
@@ -69,37 +68,25 @@ bool is_structor(std::string_view name) {
   return false;
 }
 
-/// One that an archive has, in its mapped bytes. Of a form that is not x86-64's, or damaged, it has no constructors.
+/// One of an archive, in its mapped bytes.
 class Member {
  public:
-  explicit Member(std::span<const std::byte> bytes) : bytes_(bytes) {
-    if (std::endian::native != std::endian::little || bytes.size() < sizeof(Elf64_Ehdr)) return;
-    const auto head = copy_at<Elf64_Ehdr>(bytes.data());
-    const bool is_known = head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
-                          head.e_type == ET_REL && head.e_shentsize == sizeof(Elf64_Shdr);
-    if (!is_known || !has(head.e_shoff, std::uint64_t{head.e_shnum} * sizeof(Elf64_Shdr))) return;
-    machine_ = head.e_machine;
-    sections_at_ = head.e_shoff;
-    count_ = head.e_shnum;
-    names_index_ = head.e_shstrndx;
-  }
+  explicit Member(std::span<const std::byte> bytes) : object_(bytes) {}
 
   bool has_constructors() const {
-    for (std::uint32_t i = 1; i < count_; ++i)
+    for (std::uint32_t i = 1; i < object_.count(); ++i)
       if (is_of_constructors(section(i))) return true;
     return false;
   }
 
   /// Is there a loaded section of that name? `__start_NAME` asks for it.
   bool has_section(std::string_view name) const {
-    for (std::uint32_t i = 1; i < count_; ++i)
+    for (std::uint32_t i = 1; i < object_.count(); ++i)
       if (section(i).has(SHF_ALLOC) && section(i).size() != 0 && section_name(i) == name) return true;
     return false;
   }
 
-  std::string_view section_name(std::uint32_t index) const {
-    return names_index_ < count_ ? text(section(names_index_), section(index).name()) : std::string_view();
-  }
+  std::string_view section_name(std::uint32_t index) const { return object_.section_name(index); }
 
   bool defines_strongly(std::string_view name) {
     read_symbols();
@@ -120,7 +107,7 @@ class Member {
   const std::vector<ReachedName>& reached_names() {
     read_symbols();
     sort_tables();
-    for (std::uint32_t i = 1; i < count_; ++i)
+    for (std::uint32_t i = 1; i < object_.count(); ++i)
       if (is_of_constructors(section(i))) follow_all(i, 0, section(i).size(), {});
     while (next_ < reached_.size() && steps_ != 0) {
       const auto [index, from] = reached_[next_++];
@@ -146,13 +133,7 @@ class Member {
   }
 
  private:
-  bool has(std::uint64_t offset, std::uint64_t size) const {
-    return offset <= bytes_.size() && size <= bytes_.size() - offset;
-  }
-
-  RawSection section(std::uint32_t index) const {
-    return {bytes_.data() + sections_at_ + std::uint64_t{index} * sizeof(Elf64_Shdr)};
-  }
+  RawSection section(std::uint32_t index) const { return object_.section(index); }
 
   static bool is_of_constructors(RawSection section) {
     return section.type() == SHT_INIT_ARRAY || section.type() == SHT_PREINIT_ARRAY;
@@ -160,35 +141,26 @@ class Member {
 
   bool is_grouped(std::uint32_t section_index) const { return section(section_index).has(SHF_GROUP); }
 
-  std::string_view text(RawSection table, std::uint64_t offset) const {
-    if (!has(table.offset(), table.size()) || offset >= table.size()) return {};
-    const std::string_view rest(reinterpret_cast<const char*>(bytes_.data() + table.offset() + offset),
-                                std::min<std::uint64_t>(table.size() - offset, kLongestName));
-    return rest.substr(0, rest.find('\0'));
-  }
-
   void read_symbols() {
-    for (std::uint32_t i = 1; i < count_ && symbols_ == 0; ++i) {
-      if (section(i).type() != SHT_SYMTAB || !has(section(i).offset(), section(i).size())) continue;
-      if (section(i).link() >= count_) continue;
-      symbols_at_ = section(i).offset();
-      symbols_ =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(section(i).size() / sizeof(Elf64_Sym), kMostSymbols));
+    for (std::uint32_t i = 1; i < object_.count() && symbols_ == 0; ++i) {
+      if (section(i).type() != SHT_SYMTAB || section(i).link() >= object_.count()) continue;
+      symbol_table_ = object_.content(section(i));
+      symbols_ = static_cast<std::uint32_t>(std::min(symbol_table_.size() / sizeof(Elf64_Sym), kMostSymbols));
       strings_index_ = section(i).link();
     }
     is_reached_.resize(symbols_);
   }
 
   RawSymbol symbol(std::uint32_t index) const {
-    return {bytes_.data() + symbols_at_ + std::uint64_t{index} * sizeof(Elf64_Sym)};
+    return {symbol_table_.data() + std::size_t{index} * sizeof(Elf64_Sym)};
   }
   std::string_view symbol_name(std::uint32_t index) const {
-    return text(section(strings_index_), symbol(index).name());
+    return object_.text(section(strings_index_), symbol(index).name());
   }
   /// 0: in none, or elsewhere.
   std::uint32_t section_of(std::uint32_t index) const {
     const std::uint32_t in = symbol(index).section();
-    return in < count_ ? in : 0;
+    return in < SHN_LORESERVE && in < object_.count() ? in : 0;
   }
   std::uint64_t end_of(std::uint32_t index) const {
     return symbol(index).value() + std::max<std::uint64_t>(symbol(index).size(), 1);
@@ -200,11 +172,10 @@ class Member {
   }
 
   void sort_tables() {
-    for (std::uint32_t i = 1; i < count_; ++i)
-      if (section(i).type() == SHT_RELA && has(section(i).offset(), section(i).size()))
-        tables_.emplace_back(section(i).info(), i);
+    for (std::uint32_t i = 1; i < object_.count(); ++i)
+      if (section(i).type() == SHT_RELA) tables_.emplace_back(section(i).info(), i);
     std::ranges::sort(tables_);
-    first_in_.assign(count_ + 1, 0);
+    first_in_.assign(std::size_t{object_.count()} + 1, 0);
     for (std::uint32_t i = 0; i < symbols_; ++i) ++first_in_[section_of(i) + 1];
     std::partial_sum(first_in_.begin(), first_in_.end(), first_in_.begin());
     in_section_.resize(symbols_);
@@ -228,9 +199,9 @@ class Member {
     const bool is_inline = is_grouped(in) && from.section != 0;
     for (auto table = std::ranges::lower_bound(tables_, std::pair(in, 0U));
          table != tables_.end() && table->first == in; ++table) {
-      const RawSection entries = section(table->second);
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= entries.size() && step(); at += sizeof(Elf64_Rela)) {
-        const RawRelocation entry{bytes_.data() + entries.offset() + at};
+      const std::span<const std::byte> entries = object_.content(section(table->second));
+      for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= entries.size() && step(); at += sizeof(Elf64_Rela)) {
+        const RawRelocation entry{entries.data() + at};
         if (entry.offset() >= begin && entry.offset() < end)
           follow(entry, is_inline ? from : RelocatedPlace{in, entry.offset()});
       }
@@ -241,7 +212,8 @@ class Member {
     if (entry.symbol() == 0 || entry.symbol() >= symbols_) return;
     const auto index = static_cast<std::uint32_t>(entry.symbol());
     if (symbol(index).type() == STT_SECTION) {
-      const bool relative = machine_ == EM_X86_64 && (entry.type() == R_X86_64_PC32 || entry.type() == R_X86_64_PLT32);
+      const bool relative =
+          object_.machine() == EM_X86_64 && (entry.type() == R_X86_64_PC32 || entry.type() == R_X86_64_PLT32);
       return reach_at(section_of(index), static_cast<std::uint64_t>(entry.addend()) + (relative ? 4 : 0), from);
     }
     if (symbol(index).binding() != STB_LOCAL && !is_strong(index))
@@ -275,16 +247,16 @@ class Member {
   }
 
   bool begins(std::uint32_t index, std::string_view start) const {
-    const RawSection table = section(strings_index_);
+    const std::span<const std::byte> strings = object_.content(section(strings_index_));
     const std::uint64_t at = symbol(index).name();
-    return at < table.size() && start.size() <= table.size() - at && has(table.offset(), table.size()) &&
-           std::memcmp(bytes_.data() + table.offset() + at, start.data(), start.size()) == 0;
+    return at < strings.size() && start.size() <= strings.size() - at &&
+           std::memcmp(strings.data() + at, start.data(), start.size()) == 0;
   }
 
   /// A compiler inlines a constructor into what initialises the object, and keeps it for others: it uses the same names.
   bool is_inlined(std::uint32_t index) {
     const std::uint32_t in = section_of(index);
-    if (in == 0 || !is_structor(symbol_name(index))) return false;
+    if (in == 0) return false;
     const auto is_among_names = [&](RawRelocation entry) {
       return entry.offset() >= symbol(index).value() && entry.offset() < end_of(index) && entry.symbol() < symbols_ &&
              std::ranges::any_of(names_, [&](const ReachedName& one) {
@@ -292,21 +264,18 @@ class Member {
                       one.name == symbol_name(static_cast<std::uint32_t>(entry.symbol()));
              });
     };
-    for (const auto& [changed, table] : tables_)
-      for (std::uint64_t at = 0; changed == in && at + sizeof(Elf64_Rela) <= section(table).size() && step();
-           at += sizeof(Elf64_Rela))
-        if (is_among_names({bytes_.data() + section(table).offset() + at})) return true;
+    for (const auto& [changed, table] : tables_) {
+      if (changed != in) continue;
+      const std::span<const std::byte> entries = object_.content(section(table));
+      for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= entries.size() && step(); at += sizeof(Elf64_Rela))
+        if (is_among_names({entries.data() + at})) return true;
+    }
     return false;
   }
 
-  static constexpr std::uint32_t kMostSymbols = 1 << 20;
-  static constexpr std::size_t kLongestName = 1 << 14;
-  std::span<const std::byte> bytes_;
-  std::uint16_t machine_ = 0;
-  std::uint64_t sections_at_ = 0;
-  std::uint32_t count_ = 0;  ///< of sections
-  std::uint32_t names_index_ = 0;
-  std::uint64_t symbols_at_ = 0;
+  static constexpr std::size_t kMostSymbols = 1 << 20;
+  RawObject object_;
+  std::span<const std::byte> symbol_table_;
   std::uint32_t symbols_ = 0;
   std::uint32_t strings_index_ = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> tables_;  ///< relocations by the section that they change
@@ -322,7 +291,7 @@ class Member {
 
 // --- Who of the link is asked for what.
 
-/// The C and C++ libraries and the compiler's own.
+/// A library of the C or C++ implementation. Constructors call these, and register nothing there.
 bool is_runtime(const ObjectFacts& object) {
   const std::string_view file = object.soname.empty() ? base_name(object.origin.path) : object.soname;
   if (file.ends_with(".o")) return is_of_system(object.origin.path);

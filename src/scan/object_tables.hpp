@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "elf/object_image.hpp"
@@ -59,6 +61,65 @@ struct RawRelocation {
   std::uint64_t symbol() const { return ELF64_R_SYM(info()); }
   std::uint64_t type() const { return ELF64_R_TYPE(info()); }
   std::int64_t addend() const { return copy_at<Elf64_Sxword>(at + offsetof(Elf64_Rela, r_addend)); }
+};
+
+/// The sections of an object whose bytes are all there, for a look at few of them in many objects. Those of another form
+/// than ELF64, little-endian and ET_REL, or with damaged headers, have none.
+class RawObject {
+ public:
+  explicit RawObject(std::span<const std::byte> bytes) : bytes_(bytes) {
+    if (std::endian::native != std::endian::little || bytes.size() < sizeof(Elf64_Ehdr)) return;
+    const auto head = copy_at<Elf64_Ehdr>(bytes.data());
+    const bool is_known = head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
+                          head.e_type == ET_REL && head.e_shentsize == sizeof(Elf64_Shdr);
+    if (!is_known || !has(head.e_shoff, sizeof(Elf64_Shdr))) return;
+    sections_at_ = head.e_shoff;
+    // gABI 4 "ELF Header": 0 stands for a count that the first section header has.
+    const std::uint64_t count = head.e_shnum != 0 ? head.e_shnum : section(0).size();
+    if (count > bytes.size() / sizeof(Elf64_Shdr) || !has(sections_at_, count * sizeof(Elf64_Shdr))) return;
+    count_ = static_cast<std::uint32_t>(count);
+    machine_ = head.e_machine;
+    names_index_ = head.e_shstrndx;
+  }
+
+  std::uint32_t count() const { return count_; }
+  std::uint16_t machine() const { return machine_; }
+
+  /// Precondition: index < count().
+  RawSection section(std::uint32_t index) const {
+    return {bytes_.data() + sections_at_ + std::uint64_t{index} * sizeof(Elf64_Shdr)};
+  }
+
+  /// Empty where it has none in the file, or they are not all there.
+  std::span<const std::byte> content(RawSection section) const {
+    if (section.type() == SHT_NOBITS || !has(section.offset(), section.size())) return {};
+    return bytes_.subspan(section.offset(), section.size());
+  }
+
+  std::string_view section_name(std::uint32_t index) const {
+    return names_index_ < count_ ? text(section(names_index_), section(index).name()) : std::string_view();
+  }
+
+  /// Of a string table. Empty where it has no such offset.
+  std::string_view text(RawSection table, std::uint64_t offset) const {
+    constexpr std::size_t kLongest = 1 << 14;
+    const std::span<const std::byte> strings = content(table);
+    if (offset >= strings.size()) return {};
+    const std::string_view rest(reinterpret_cast<const char*>(strings.data() + offset),
+                                std::min<std::size_t>(strings.size() - offset, kLongest));
+    return rest.substr(0, rest.find('\0'));
+  }
+
+ private:
+  bool has(std::uint64_t offset, std::uint64_t size) const {
+    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  }
+
+  std::span<const std::byte> bytes_;
+  std::uint64_t sections_at_ = 0;
+  std::uint32_t count_ = 0;
+  std::uint16_t machine_ = 0;
+  std::uint32_t names_index_ = 0;
 };
 
 /// A string table that ends in a NUL.

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <set>
 #include "divergence/instruction_sets.hpp"
 #include "left_out/left_out.hpp"
 #include "rules/rules.hpp"
@@ -146,8 +145,8 @@ RuleFamily left_out_rules() {
   return {{&kRegistrarNotLinked, &kWeakDefinitionKept, &kWeakReferenceNull}, {{left_out}}};
 }
 
-// --- instruction-set-mixed: an inline function whose kept copy needs instructions that not all its callers were compiled for.
-// divergence/instruction_sets.hpp says how it is known.
+// --- instruction-set-mixed: an inline function whose kept copy needs instructions that not all its callers were compiled
+// for. divergence/instruction_sets.hpp says how it is known.
 
 namespace {
 

@@ -1,3 +1,0 @@
-#include "p.h"
-TEST(a){}
-TEST(b){}
