@@ -90,6 +90,20 @@ struct VersionNeed {
   bool weak = false;  ///< VER_FLG_WEAK: the loader accepts its absence
 };
 
+/// One entry of .note.dlopen: a library that the file opens with dlopen() (systemd's ELF dlopen metadata, type
+/// 0x407c0c0a, owner "FDO").
+struct DlopenNote {
+  std::vector<std::string> sonames;  ///< alternatives, the preferred one first
+  std::string feature;               ///< "zstd"; empty when the note has none
+  std::string description;           ///< the same
+  std::string priority;              ///< "required", "recommended" or "suggested"
+
+  bool operator==(const DlopenNote&) const = default;
+};
+
+/// What PT_GNU_STACK requests. Unspecified: the file has none, and the machine's default applies.
+enum class StackRequest : std::uint8_t { Unspecified, Plain, Executable };
+
 /// The kinds of relocations that a relocatable object has in sections that are loaded: mostly enough to see that a linker
 /// takes all of them. [0] is of read-only sections, [1] of writable ones; the bit `1 << type` is set for a type that
 /// occurs (psABI of the machine, "Relocation Types"); with types from 64 on nothing is known.
@@ -145,20 +159,23 @@ struct ObjectFacts {
   std::uint64_t loaded_bytes = 0;  ///< of the sections of a relocatable object that are loaded and in no group
   std::optional<std::vector<ReachEnd>> reach_ends;  ///< of these too, by symbol; nothing: the object has to be asked
 
-  std::string strings;                        ///< the bytes behind every Text
-  std::vector<Symbol> symbols;                ///< in symbol table order
-  std::vector<Section> sections;              ///< by ascending index
-  std::vector<Group> groups;                  ///< in section order, each signature once
-  std::optional<std::vector<Reach>> reaches;  ///< by symbol and kind; nothing: the object has to be asked
-  DeviceFacts device;                         ///< the device code inside
-  std::string soname;                         ///< DT_SONAME; empty when there is none
-  std::vector<std::string> needed;            ///< DT_NEEDED in order
-  std::vector<std::string> runpath;           ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
-  bool runpath_is_rpath = false;              ///< it is DT_RPATH
-  bool no_default_libraries = false;          ///< DF_1_NODEFLIB
-  bool symbolic = false;                      ///< DF_SYMBOLIC: its own definitions come first
-  std::vector<Text> versions;                 ///< those it defines, including its own name (VER_FLG_BASE)
-  std::vector<VersionNeed> version_needs;     ///< in the order of .gnu.version_r
+  std::string strings;                             ///< the bytes behind every Text
+  std::vector<Symbol> symbols;                     ///< in symbol table order
+  std::vector<Section> sections;                   ///< by ascending index
+  std::vector<Group> groups;                       ///< in section order, each signature once
+  std::optional<std::vector<Reach>> reaches;       ///< by symbol and kind; nothing: the object has to be asked
+  DeviceFacts device;                              ///< the device code inside
+  std::string soname;                              ///< DT_SONAME; empty when there is none
+  std::vector<std::string> needed;                 ///< DT_NEEDED in order
+  std::vector<std::string> runpath;                ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
+  bool runpath_is_rpath = false;                   ///< it is DT_RPATH
+  bool no_default_libraries = false;               ///< DF_1_NODEFLIB
+  bool symbolic = false;                           ///< DF_SYMBOLIC: its own definitions come first
+  std::vector<Text> versions;                      ///< those it defines, including its own name (VER_FLG_BASE)
+  std::vector<VersionNeed> version_needs;          ///< in the order of .gnu.version_r
+  std::vector<DlopenNote> dlopen_notes;            ///< in the order of .note.dlopen
+  StackRequest stack = StackRequest::Unspecified;  ///< of programs and shared objects
+  std::uint64_t page_alignment = 0;  ///< the largest page size with which all PT_LOAD segments can be mapped; 0: none
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself
   bool available = true;   ///< the object exists and its content is what these facts describe

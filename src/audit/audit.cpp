@@ -524,6 +524,7 @@ void AuditRun::apply_all_rules() {
   evidence.types = &types_;
   evidence.overruns = overruns_;
   evidence.left_out = &left_out_;
+  evidence.ship = &options_.ship;
   evidence.mixed_functions = mixed_functions_;
   evidence.names = &*names_;
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;

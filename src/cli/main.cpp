@@ -99,7 +99,10 @@ void add_check(CLI::App& app, Request& request) {
     add_gpu_arch(*check, request);
     add_python(*check, request);
   });
-  below("Where files run", *check, [&] { add_closure_options(*check, request.audit.closure); });
+  below("Where files run", *check, [&] {
+    add_closure_options(*check, request.audit.closure);
+    add_ship_options(*check, request.audit.ship);
+  });
   below("Report", *check, [&] {
     add_report_options(*check, request);
     check->add_flag("--undefined", request.list_undefined,
@@ -251,6 +254,7 @@ void add_link(CLI::App& app, Request& request) {
   add_audit_options(*link, request);
   add_source_options(*link, request);
   below("What files should contain", *link, [&] { add_gpu_arch(*link, request); });
+  below("Where files run", *link, [&] { add_ship_options(*link, request.audit.ship); });
   below("Report", *link, [&] { add_report_options(*link, request); });
   below("Project policy", *link, [&] { add_policy_options(*link, request.policy); });
   link->footer(

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -21,6 +23,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/jobs.hpp"
 #include "elfaudit/policy.hpp"
+#include "elfaudit/shipping.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
 #include "support/file_uses.hpp"
@@ -204,6 +207,17 @@ void add_gpu_arch(CLI::App& command, Request& request) {
       ->allow_extra_args(false);
 }
 
+/// "16k", "65536". Throws CLI::ValidationError.
+static std::uint64_t parse_page_size(const std::string& text) {
+  std::uint64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  const std::string_view unit(end, text.data() + text.size());
+  if (unit == "k" || unit == "K") size = size > 0xffff ? 0 : size << 10;
+  if (error != std::errc() || (!unit.empty() && unit != "k" && unit != "K") || !std::has_single_bit(size))
+    throw CLI::ValidationError("--page-size", fmt::format("{}: expected a power of two: 16k, 64k", text));
+  return size;
+}
+
 void add_closure_options(CLI::App& command, ClosureOptions& options) {
   command
       .add_option("--root", options.root, "the directory that is / when the programs run, instead of this machine's")
@@ -225,6 +239,37 @@ void add_python(CLI::App& command, Request& request) {
           "the CPython versions that wheels and extension modules should support: 3.10-3.14, 3.10,3.12")
       ->option_text("LIST")
       ->allow_extra_args(false);
+}
+
+void add_ship_options(CLI::App& command, ShipPolicy& ship) {
+  command
+      .add_option("--runs-on", ship.runs_on,
+                  "the oldest system that the files should run on: glibc-2.28, debian-11, ubuntu-22.04, rhel-8, "
+                  "manylinux_2_28")
+      ->option_text("SYSTEM");
+  command
+      .add_option(
+          "--exports", ship.exports,
+          "what shared objects may export: a pattern of symbols, or a file that lists them (a version script, a "
+          "Debian .symbols file, or one pattern a line); may be given several times")
+      ->option_text("PATTERN|FILE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--may-need", ship.may_need,
+                  "the libraries that files may need: a pattern of sonames, or libc, manylinux; may be given several "
+                  "times")
+      ->option_text("PATTERN")
+      ->allow_extra_args(false);
+  command
+      .add_option("--must-not-need", ship.must_not_need,
+                  "the libraries that files must not need: a pattern of sonames; may be given several times")
+      ->option_text("PATTERN")
+      ->allow_extra_args(false);
+  command
+      .add_option_function<std::string>(
+          "--page-size", [&ship](const std::string& size) { ship.page_size = parse_page_size(size); },
+          "the largest page size that shared objects and programs should run with: 16k, 64k")
+      ->option_text("SIZE");
 }
 
 void add_build_options(CLI::App& command, Request& request) {

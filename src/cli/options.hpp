@@ -50,6 +50,9 @@ void add_edit_options(CLI::App& command, Request& request);
 void add_gpu_arch(CLI::App& command, Request& request);
 void add_closure_options(CLI::App& command, ClosureOptions& options);
 void add_python(CLI::App& command, Request& request);
+
+/// What the machines that the files run on offer: see elfaudit/shipping.hpp.
+void add_ship_options(CLI::App& command, ShipPolicy& ship);
 void add_build_options(CLI::App& command, Request& request);
 
 // --- Values of options and arguments.

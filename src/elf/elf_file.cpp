@@ -27,6 +27,7 @@
 #include "support/bytes.hpp"
 #include "support/deb_file.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
@@ -229,6 +230,15 @@ GElf_Shdr ElfSections::header(std::size_t index) const {
   if (index >= count_) fail(fmt::format("section {} does not exist: there are only {}", index, count_));
   if (gelf_getshdr(elf_getscn(file_.get(), index), &header) == nullptr) fail(elf_errmsg(-1));
   return header;
+}
+
+std::vector<GElf_Phdr> ElfSections::segments() const {
+  std::size_t count = 0;
+  if (elf_getphdrnum(file_.get(), &count) != 0) fail(elf_errmsg(-1));
+  std::vector<GElf_Phdr> segments(std::min<std::size_t>(count, limits::kSegments));
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    if (gelf_getphdr(file_.get(), static_cast<int>(i), &segments[i]) == nullptr) fail(elf_errmsg(-1));
+  return segments;
 }
 
 std::string_view ElfSections::name(std::size_t index, const GElf_Shdr& header) const {

@@ -98,6 +98,9 @@ class ElfSections {
   const GElf_Ehdr& file_header() const { return file_header_; }
 
   GElf_Shdr header(std::size_t index) const;
+
+  /// The program headers; empty when there is no table.
+  std::vector<GElf_Phdr> segments() const;
   std::string_view name(std::size_t index, const GElf_Shdr& header) const;
 
   /// The section's bytes are inside the image. SHT_NOBITS and SHT_NULL sections have none.

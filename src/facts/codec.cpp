@@ -114,6 +114,11 @@ void put_version_need(WireWriter& out, const VersionNeed& need) {
   out.number(need.weak);
 }
 
+void put_dlopen_note(WireWriter& out, const DlopenNote& note) {
+  put_texts(out, note.sonames);
+  for (const std::string* text : {&note.feature, &note.description, &note.priority}) out.text(*text);
+}
+
 void put_reach(WireWriter& out, const Reach& reach) {
   out.number(reach.symbol);
   put_enum(out, reach.kind);
@@ -146,6 +151,9 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
   put_texts(out, object.runpath);
   put_list(out, object.versions, put_text);
   put_list(out, object.version_needs, put_version_need);
+  put_list(out, object.dlopen_notes, put_dlopen_note);
+  put_enum(out, object.stack);
+  out.number(object.page_alignment);
   out.number(object.reaches ? 1 : 0);
   put_list(out, object.reaches.value_or(std::vector<Reach>()), put_reach);
   out.text(object.places);
@@ -219,6 +227,14 @@ ObjectFacts get_object(WireReader& in) {
     const Text version = text();
     return VersionNeed{file, version, in.flag()};
   });
+  object.dlopen_notes = get_list<DlopenNote>(in, [&] {
+    DlopenNote note;
+    note.sonames = get_texts(in);
+    for (std::string* text : {&note.feature, &note.description, &note.priority}) *text = in.text();
+    return note;
+  });
+  object.stack = get_enum(in, StackRequest::Executable);
+  object.page_alignment = in.number();
   const bool asked = in.flag();
   std::vector<Reach> reaches = get_list<Reach>(in, [&] {
     const std::uint32_t symbol = in.number32();

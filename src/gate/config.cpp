@@ -45,6 +45,9 @@ namespace fs = std::filesystem;
 /// The levels of a rule besides its severities.
 constexpr std::string_view kOn = "on", kOff = "off";
 
+/// The keys of [ship].
+constexpr std::array<std::string_view, 5> kShipKeys = {"runs-on", "exports", "may-need", "must-not-need", "page-size"};
+
 /// The keys whose values are files or folders.
 constexpr std::array<std::string_view, 5> kPaths = {"baseline", "source-root", "compile-commands", "root", "cache"};
 
@@ -103,6 +106,8 @@ class ConfigReader {
         read_overrides(node);
       else if (name == "suppress")
         read_suppressions(node);
+      else if (name == "ship")
+        read_ship(node);
       else
         read_value(name, node);
     }
@@ -225,7 +230,7 @@ class ConfigReader {
   void read_value(const std::string& key, const toml::node& node) {
     if (!known_.empty() && std::ranges::find(known_, key) == known_.end()) {
       std::vector<std::string> all = known_;
-      all.insert(all.end(), {"enable", "extends", "severity", "override", "suppress"});
+      all.insert(all.end(), {"enable", "extends", "severity", "override", "ship", "suppress"});
       refuse_key(node, key, all);
     }
     ConfigValue value{key, {}, at(node)};
@@ -245,6 +250,17 @@ class ConfigReader {
       for (const std::string& level : texts_of(rule, levels)) severities.emplace_back(rule, level);
     }
     return severities;
+  }
+
+  /// [ship] holds the options about the machines that the files run on, each under its own name.
+  void read_ship(const toml::node& node) {
+    const auto* table = node.as_table();
+    if (table == nullptr) refuse(node, "ship must be a table: [ship]");
+    for (const auto& [key, value] : *table) {
+      const std::string name(key.str());
+      if (!is_among(name, kShipKeys)) refuse_key(value, name, {kShipKeys.begin(), kShipKeys.end()});
+      read_value(name, value);
+    }
   }
 
   void read_overrides(const toml::node& node) {

@@ -29,6 +29,7 @@ class LinkNames;
 struct LeftOut;
 struct MixedFunction;
 struct Overrun;
+struct ShipPolicy;
 struct TypeComparison;
 
 /// What every rule sees.
@@ -60,6 +61,7 @@ struct Evidence {
   const TypeComparison* types = nullptr;             ///< where types are compared
   std::span<const Overrun> overruns{};               ///< references that reach past the end of what they bind to
   std::span<const MixedFunction> mixed_functions{};  ///< of a link command
+  const ShipPolicy* ship = nullptr;                  ///< what files may ask of the machines that they run on
   const LeftOut* left_out = nullptr;                 ///< of a link command: what it leaves in its archives
   bool data_is_alike = false;                        ///< known of the whole build: see is_data_alike()
   const LinkNames* names = nullptr;  ///< the names of the inputs' symbols as numbers; null: not yet numbered

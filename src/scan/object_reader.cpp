@@ -3,6 +3,7 @@
 #include "scan/object_reader.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -457,6 +458,58 @@ std::vector<std::string> split_path(std::string_view path) {
   }
 }
 
+/// The notes of a section .note.dlopen (systemd's "ELF dlopen metadata"): the description of each is a JSON array, ended
+/// by a NUL.
+class DlopenNoteReader {
+ public:
+  DlopenNoteReader(const ElfSections& sections, std::size_t index) : sections_(sections), index_(index) {}
+
+  std::vector<DlopenNote> run() {
+    Elf_Data* data = sections_.table(index_);
+    if (data == nullptr) return {};
+    if (data->d_size > limits::kDlopenNoteBytes) sections_.fail(index_, "is too large for a note about dlopen()");
+    std::size_t offset = 0;
+    while (offset < data->d_size) {
+      GElf_Nhdr note;
+      std::size_t name = 0;
+      std::size_t description = 0;
+      offset = gelf_getnote(data, offset, &note, &name, &description);
+      if (offset == 0) sections_.fail(index_, "holds a damaged note");
+      const char* bytes = static_cast<const char*>(data->d_buf);
+      if (note.n_type != kType || std::string_view(bytes + name, note.n_namesz) != std::string_view("FDO", 4)) continue;
+      read_document(std::string_view(bytes + description, note.n_descsz));
+    }
+    return std::move(notes_);
+  }
+
+ private:
+  static constexpr GElf_Word kType = 0x407c0c0a;
+
+  void read_document(std::string_view text) {
+    using Json = nlohmann::json;
+    const Json document = Json::parse(text.substr(0, text.find('\0')), nullptr, false);
+    if (!document.is_array()) sections_.fail(index_, "is not the JSON array that a note about dlopen() holds");
+    for (const Json& entry : document) {
+      const auto text_of = [&](const char* key) {
+        const auto found = entry.is_object() ? entry.find(key) : entry.end();
+        return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
+      };
+      DlopenNote note{{}, text_of("feature"), text_of("description"), text_of("priority")};
+      if (note.priority.empty()) note.priority = "recommended";  // the format's default
+      const auto names = entry.is_object() ? entry.find("soname") : entry.end();
+      if (names == entry.end() || !names->is_array())
+        sections_.fail(index_, "has an entry without an array of sonames");
+      for (const Json& name : *names)
+        if (name.is_string()) note.sonames.push_back(name.get<std::string>());
+      if (!note.sonames.empty()) notes_.push_back(std::move(note));
+    }
+  }
+
+  const ElfSections& sections_;
+  const std::size_t index_;
+  std::vector<DlopenNote> notes_;
+};
+
 class DynamicReader {
  public:
   DynamicReader(const ElfSections& sections, ObjectFacts& facts)
@@ -466,6 +519,7 @@ class DynamicReader {
     const bool executable = sections_.file_header().e_type == ET_EXEC;
     facts_.kind = executable ? ObjectKind::Executable : ObjectKind::SharedObject;
     survey();
+    read_segments();
     if (dynamic_index_ != 0) read_dynamic_section();
     // A statically linked executable has neither; a shared object without them is the debug half of a stripped one.
     else if (!executable)
@@ -485,7 +539,23 @@ class DynamicReader {
       const GElf_Shdr header = sections_.header(index);
       if (header.sh_type == SHT_DYNSYM && symbol_table_index_ == 0) symbol_table_index_ = index;
       if (header.sh_type == SHT_DYNAMIC && dynamic_index_ == 0) dynamic_index_ = index;
-      facts_.has_device_code |= holds_device_code(sections_.name(index, header));
+      const std::string_view name = sections_.name(index, header);
+      facts_.has_device_code |= holds_device_code(name);
+      if (header.sh_type == SHT_NOTE && name == ".note.dlopen")
+        facts_.dlopen_notes = DlopenNoteReader(sections_, index).run();
+    }
+  }
+
+  /// gABI 5 "Program Header". A page is no larger than p_align, and p_vaddr and p_offset are equal modulo the page size.
+  void read_segments() {
+    constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+    for (const GElf_Phdr& segment : sections_.segments()) {
+      if (segment.p_type == PT_GNU_STACK)
+        facts_.stack = (segment.p_flags & PF_X) != 0 ? StackRequest::Executable : StackRequest::Plain;
+      if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
+      std::uint64_t page = std::bit_floor(std::clamp<std::uint64_t>(segment.p_align, 1, kLargest));
+      while ((segment.p_vaddr - segment.p_offset) % page != 0) page /= 2;
+      facts_.page_alignment = facts_.page_alignment == 0 ? page : std::min(facts_.page_alignment, page);
     }
   }
 
