@@ -243,17 +243,13 @@ namespace {
 
 struct ListedFiles {
   std::vector<std::string> files;
-  std::vector<std::string> packages;  ///< wheels and directories
-  std::vector<std::string> debs;      ///< Debian packages
+  std::vector<std::string> packages;
 };
 
 ListedFiles files_of(const std::vector<std::string>& words) {
   ListedFiles listed;
   for (std::string& path : expand_response_files(words))
-    (is_package(path)          ? listed.packages
-     : is_debian_package(path) ? listed.debs
-                               : listed.files)
-        .push_back(std::move(path));
+    (is_package(path) ? listed.packages : listed.files).push_back(std::move(path));
   return listed;
 }
 
@@ -276,10 +272,9 @@ class ErrorsOnce {
   std::unordered_set<std::string> seen_;
 };
 
-/// Their files follow the others. `debs`: those in directories are added.
-void take_packages(std::vector<Package> packages, Listing& listing, std::vector<std::string>& debs) {
+/// Their files follow the others.
+void take_packages(std::vector<Package> packages, Listing& listing) {
   for (Package& package : packages) {
-    debs.insert(debs.end(), package.debs.begin(), package.debs.end());
     listing.errors.insert(listing.errors.end(), package.errors.begin(), package.errors.end());
     std::move(package.files.begin(), package.files.end(), std::back_inserter(listing.inputs));
   }
@@ -298,14 +293,7 @@ Listing list(const std::vector<std::string>& files, const ListOptions& options) 
   listing.options = options;
   const ListedFiles listed = files_of(files);
   listing.inputs = scan_files(listed.files, options.jobs);
-  std::vector<std::string> debs = listed.debs;
-  take_packages(read_packages(listed.packages, options.jobs), listing, debs);
-  with_threads(options.jobs, [&] {
-    for (Deb& deb : read_debs(debs)) {
-      listing.errors.insert(listing.errors.end(), deb.errors.begin(), deb.errors.end());
-      std::move(deb.files.begin(), deb.files.end(), std::back_inserter(listing.inputs));
-    }
-  });
+  take_packages(read_packages(listed.packages, options.jobs), listing);
   if (options.reads_images()) decode_all(listing.inputs, options.jobs);
   ErrorsOnce errors;
   add_members_and_errors(listing, errors);
@@ -344,22 +332,22 @@ class PartByPart {
     }
   }
 
-  /// A wheel, or a directory and the wheels in it.
+  /// A wheel or other package, or a directory and the packages in it.
   void read_package(const std::string& path) {
-    if (!is_folder(path)) return read_one_wheel(path);
+    if (!is_folder(path)) return is_tar_package(path) ? read_tars(std::span(&path, 1)) : read_one_wheel(path);
     const DirectoryContent content = walk_directory(path);
     give(content.errors);
     read_files(content.files);
     for (const std::string& wheel : content.wheels) read_one_wheel(wheel);
-    read_debs(content.debs);
+    read_tars(content.tar_packages);
   }
 
-  void read_debs(std::span<const std::string> paths) {
+  void read_tars(std::span<const std::string> paths) {
     while (!paths.empty()) {
       const std::size_t count = count_at_once(paths);
-      for (Deb& deb : elfaudit::read_debs(paths.first(count))) {
-        give(deb.errors);
-        give(std::move(deb.files));
+      for (Package& package : read_tar_packages(paths.first(count))) {
+        give(package.errors);
+        give(std::move(package.files));
       }
       paths = paths.subspan(count);
     }
@@ -399,7 +387,6 @@ void list_each(const std::vector<std::string>& files, const ListOptions& options
     PartByPart parts(options, take);
     parts.read_files(listed.files);
     for (const std::string& package : listed.packages) parts.read_package(package);
-    parts.read_debs(listed.debs);
   });
 }
 

@@ -20,6 +20,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/strings.hpp"
+#include "support/tar_package.hpp"
 #include "support/threads.hpp"
 #include "support/zip_file.hpp"
 
@@ -110,7 +111,7 @@ std::string_view unreadable_reason(FileKind kind) {
       {FileKind::WebAssembly, "is a WebAssembly file, not ELF"},
       {FileKind::Facts, "is a facts file: the object that it describes is missing"},
       {FileKind::Pack, "is a facts file: the object that it describes is missing"},
-      {FileKind::DebianPackage, "is a Debian package: unpack it (dpkg-deb -x) and give the folder"},
+      {FileKind::DebianPackage, "is a Debian package, which no linker takes"},
       {FileKind::Text, "is a text file, not an ELF object or archive"}};
   return value_for(kReasons, kind, "is neither an ELF object nor an archive");
 }
@@ -329,10 +330,12 @@ FileProbe probe_input(const LinkInput& input) {
 bool is_package(const std::string& path) {
   struct stat info {};
   if (!get_status(path, info)) return false;
-  return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_readable_wheel(path)));
+  if (S_ISDIR(info.st_mode)) return true;
+  return S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_tar_package(path) || is_readable_wheel(path));
 }
 
-bool is_debian_package(const std::string& path) {
+bool is_tar_package(const std::string& path) {
+  if (is_tar_package_name(path)) return true;
   try {
     return kind_of_open_file(path, open_for_reading(path.c_str())) == FileKind::DebianPackage;
   } catch (const InputError&) {

@@ -100,11 +100,11 @@ class ProbeMemory {
   std::unordered_map<std::string, FileProbe> known_;
 };
 
-/// Is it a directory, or a wheel? A wheel is a zip file with a NAME.dist-info/WHEEL, whatever it is called, and every
-/// file called *.whl, which then may turn out to be unreadable. Never throws.
+/// True for a directory, a wheel, or a package that TarPackage reads. A wheel is a zip file with a NAME.dist-info/WHEEL,
+/// whatever it is called, and every file called *.whl, which then may turn out to be unreadable. Never throws.
 bool is_package(const std::string& path);
 
-/// By its first bytes. Never throws.
-bool is_debian_package(const std::string& path);
+/// True for Debian packages, by their first bytes, and for file names of tarballs and RPM packages. Never throws.
+bool is_tar_package(const std::string& path);
 
 }  // namespace elfaudit

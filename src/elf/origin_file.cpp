@@ -19,7 +19,7 @@
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
 #include "elf/outline.hpp"
-#include "support/deb_file.hpp"
+#include "support/tar_package.hpp"
 #include "support/file.hpp"
 #include "support/strings.hpp"
 

@@ -1,4 +1,4 @@
-// Walks folders, and reads wheels, Debian packages and what else ships in them.
+// Walks folders, and reads wheels, tarballs, Debian and RPM packages.
 
 #include "package/packages.hpp"
 
@@ -26,12 +26,12 @@
 #include "elfaudit/link_job.hpp"
 #include "input/build/build_plan.hpp"
 #include "scan/scan.hpp"
-#include "support/deb_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "support/tar_package.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -266,40 +266,42 @@ Package read_wheel(const std::string& path, unsigned jobs) {
   }
 }
 
-// --- Debian packages.
+// --- Tarballs, Debian and RPM packages.
 
 namespace {
 
-void read_entry(DebFile& package, const std::string& path, const DebFile::Entry& entry, Deb& deb) {
+void read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
   try {
-    if (!entry.damage.empty()) throw InputError(path, entry.name, 0, entry.damage);
+    if (!entry.damage.empty()) throw InputError(package.path, entry.name, 0, entry.damage);
     std::array<std::byte, kMagicSize> magic;
-    const std::span head(magic.data(), package.read(magic));
+    const std::span head(magic.data(), tar.read(magic));
     if (!is_scanned(file_kind(head))) return;
-    const Buffer content = package.read_rest(head);
-    deb.files.push_back(scan_wheel_entry(path, entry.name, content.bytes()));
+    const Buffer content = tar.read_rest(head);
+    package.files.push_back(scan_wheel_entry(package.path, entry.name, content.bytes()));
   } catch (const InputError& error) {
-    deb.errors.push_back(error);
+    package.errors.push_back(error);
   }
 }
 
-Deb read_deb(const std::string& path) {
-  Deb deb;
+Package read_tar_package(const std::string& path) {
+  Package package;
+  package.kind = PackageKind::Archive;
+  package.path = path;
   try {
-    DebFile package(path);
-    while (const DebFile::Entry* entry = package.next()) read_entry(package, path, *entry, deb);
+    TarPackage tar(path);
+    while (const TarPackage::Entry* entry = tar.next()) read_entry(tar, *entry, package);
   } catch (const InputError& error) {
-    deb.errors.push_back(error);
+    package.errors.push_back(error);
   }
-  return deb;
+  return package;
 }
 
 }  // namespace
 
-std::vector<Deb> read_debs(std::span<const std::string> paths) {
-  std::vector<Deb> debs(paths.size());
-  for_each_parallel(paths.size(), 1, [&](std::size_t i) { debs[i] = read_deb(paths[i]); });
-  return debs;
+std::vector<Package> read_tar_packages(std::span<const std::string> paths) {
+  std::vector<Package> packages(paths.size());
+  for_each_parallel(paths.size(), 1, [&](std::size_t i) { packages[i] = read_tar_package(paths[i]); });
+  return packages;
 }
 
 // --- Folders.
@@ -335,7 +337,7 @@ class DirectoryWalk {
     for (const auto& [identity, candidate] : files_) look_at(candidate.path);
     std::ranges::sort(found_.files);
     std::ranges::sort(found_.wheels);
-    std::ranges::sort(found_.debs);
+    std::ranges::sort(found_.tar_packages);
   }
 
  private:
@@ -408,8 +410,8 @@ class DirectoryWalk {
       const FileKind kind = kind_of_open_file(path, open_for_reading(path.c_str()));
       if (is_scanned(kind))
         found_.files.push_back(path);
-      else if (kind == FileKind::DebianPackage)
-        found_.debs.push_back(path);
+      else if (kind == FileKind::DebianPackage || path.ends_with(".rpm"))
+        found_.tar_packages.push_back(path);
       else if (path.ends_with(".whl") || is_readable_wheel(path))
         found_.wheels.push_back(path);
     } catch (const InputError& error) {
@@ -430,7 +432,7 @@ DirectoryContent walk_directory(const std::string& directory) {
   DirectoryContent found;
   DirectoryWalk(found).run(directory);
   // Somebody expected something there: a build that left nothing behind is not clean.
-  if (found.files.empty() && found.wheels.empty() && found.debs.empty() && found.errors.empty())
+  if (found.files.empty() && found.wheels.empty() && found.tar_packages.empty() && found.errors.empty())
     found.errors.emplace_back(directory, "contains no object, archive, shared object, program or package");
   return found;
 }
@@ -463,21 +465,17 @@ WheelFacts unpacked_wheel(const std::string& directory, std::vector<InputError>&
   }
 }
 
-Package read_directory(const std::string& path, std::vector<std::string>& wheels, unsigned jobs) {
-  DirectoryContent content = walk_directory(path);
+/// `content`: what walk_directory() found there.
+Package read_directory(const std::string& path, DirectoryContent& content, unsigned jobs) {
   Package package;
   package.kind = PackageKind::Directory;
   package.path = path;
   package.errors = std::move(content.errors);
-  if (content.files.empty() && content.wheels.empty() && package.errors.empty())
-    package.errors.emplace_back(path, "contains Debian packages alone: unpack them (dpkg-deb -x)");
   package.leads_out = std::move(content.leads_out);
-  package.debs = std::move(content.debs);
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
   package.wheel = unpacked_wheel(path, package.errors);
-  wheels = std::move(content.wheels);
   return package;
 }
 
@@ -500,7 +498,7 @@ bool is_packed(std::string_view entry) {
 /// Empty when a wheel or a directory holds nothing like that.
 std::string packed_entries(const Package& package) {
   constexpr std::size_t kMostNamed = 3;
-  std::vector<std::string> packed = package.debs;
+  std::vector<std::string> packed;
   std::ranges::copy_if(package.wheel.entries, std::back_inserter(packed), is_packed);
   return some_of(packed, kMostNamed);
 }
@@ -538,14 +536,21 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
 
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs) {
   std::vector<Package> packages;
+  const auto add_tar_packages = [&](std::span<const std::string> some) {
+    with_threads(jobs, [&] { std::ranges::move(read_tar_packages(some), std::back_inserter(packages)); });
+  };
   for (const std::string& path : paths) {
     if (!is_folder(path)) {
-      packages.push_back(read_wheel(path, jobs));
+      if (is_tar_package(path))
+        add_tar_packages(std::span(&path, 1));
+      else
+        packages.push_back(read_wheel(path, jobs));
       continue;
     }
-    std::vector<std::string> wheels;
-    packages.push_back(read_directory(path, wheels, jobs));
-    for (const std::string& wheel : wheels) packages.push_back(read_wheel(wheel, jobs));
+    DirectoryContent content = walk_directory(path);
+    packages.push_back(read_directory(path, content, jobs));
+    for (const std::string& wheel : content.wheels) packages.push_back(read_wheel(wheel, jobs));
+    add_tar_packages(content.tar_packages);
   }
   return packages;
 }

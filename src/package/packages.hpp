@@ -1,4 +1,4 @@
-// Wheels, directories and Debian packages -> packages. Those that are files are read in place: nothing is unpacked to disk,
+// Wheels, directories, tarballs, Debian and RPM packages -> packages. Those that are files are read in place: nothing is unpacked to disk,
 // and of their content only one file per thread is in memory at a time.
 #pragma once
 
@@ -12,17 +12,18 @@
 
 namespace elfaudit {
 
-/// The packages at `paths`, in that order; the wheels that lie in a directory follow it. Never throws for what it
+/// The packages at `paths`, in that order; the wheels, Debian and RPM packages in a
+/// directory follow it. Never throws for what it
 /// finds: Package::errors and InputFacts::errors.
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);
 
 /// What lies in and below a directory and is more than passed over, by path.
 struct DirectoryContent {
-  std::vector<std::string> files;      ///< ELF files, archives, cubins and fatbins
-  std::vector<std::string> wheels;     ///< for these see is_package()
-  std::vector<std::string> debs;       ///< Debian packages
-  std::vector<InputError> errors;      ///< what could not be looked at; there is nothing
-  std::vector<std::string> leads_out;  ///< symbolic links to directories that are not in or below it
+  std::vector<std::string> files;         ///< ELF files, archives, cubins and fatbins
+  std::vector<std::string> wheels;        ///< for these see is_package()
+  std::vector<std::string> tar_packages;  ///< Debian and RPM packages; tarballs, mostly of sources, are passed over
+  std::vector<InputError> errors;         ///< what could not be looked at; there is nothing
+  std::vector<std::string> leads_out;     ///< symbolic links to directories that are not in or below it
 };
 
 /// Symbolic links are followed, to directories where they are in or below this one. A file or directory that can be
@@ -70,13 +71,8 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
 /// Reads the wheel at `path`. Never throws for what it finds in it.
 Package read_wheel(const std::string& path, unsigned jobs);
 
-/// The ELF files and archives of a Debian package, in its order. Origins are as those of wheels.
-struct Deb {
-  std::vector<InputFacts> files;
-  std::vector<InputError> errors;  ///< of the package as a whole, and of entries that could not be read
-};
-
-/// Those at `paths`, in that order, on the threads of the caller. Never throws for what it finds.
-std::vector<Deb> read_debs(std::span<const std::string> paths);
+/// The tarballs, Debian and RPM packages at `paths`, in that order, on the threads of the caller. Never throws for what it
+/// finds.
+std::vector<Package> read_tar_packages(std::span<const std::string> paths);
 
 }  // namespace elfaudit

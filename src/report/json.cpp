@@ -170,7 +170,9 @@ Json packages(const Audit& audit) {
     const bool read = package.errors.empty() &&
                       std::ranges::all_of(package.files, [](const InputFacts& file) { return file.errors.empty(); });
     list.push_back({{"path", package.path},
-                    {"kind", package.kind == PackageKind::Wheel ? "wheel" : "directory"},
+                    {"kind", word_of(package.kind, {{PackageKind::Directory, "directory"},
+                                                    {PackageKind::Wheel, "wheel"},
+                                                    {PackageKind::Archive, "archive"}})},
                     {"name", or_null(package.wheel.name)},
                     {"version", or_null(package.wheel.version)},
                     {"tags", package.wheel.tags},

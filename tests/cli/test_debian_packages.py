@@ -1,5 +1,6 @@
-"""Debian packages: list reads what they install, check doesn't."""
+"""Debian and RPM packages and tarballs are read in place."""
 
+import gzip
 import io
 import json
 import lzma
@@ -60,19 +61,52 @@ def test_what_a_package_of_dpkg_installs_is_listed(built, compression):
     assert "x.deb(usr/lib/libinner.a(member.o))" in result.out and "link.so" not in result.out
 
 
-def test_packages_in_a_folder_are_listed_and_not_checked(built):
+def test_packages_in_a_folder_are_listed_and_checked(built):
     built.sh("rm -rf folder && mkdir folder && cp libshared.so folder")
     package(built, "folder/x.deb", lzma.compress(tar_of(built, FILES.items())))
     for form in ("text", "jsonl"):
         result = built.audit("list", "symbols", "--format", form, "folder")
         assert result.code == 0 and "folder/x.deb(usr/lib/libinner.a(member.o))" in result.out, result
-    checked = built.audit("check", "folder")
-    assert checked.code == 0 and "folder contains archives that are not opened: folder/x.deb" in checked.err + checked.out, checked
-    built.sh("rm folder/libshared.so")
-    alone = built.audit("check", "folder")
-    assert alone.code == 2 and "folder: contains Debian packages alone" in alone.out + alone.err, alone
-    named = built.audit("check", "folder/x.deb")
-    assert named.code == 2 and "folder/x.deb: is a Debian package: unpack it (dpkg-deb -x)" in named.out + named.err, named
+    assert built.audit("check", "folder").out == "clean: 3 files in 2 packages\n"
+    assert built.audit("check", "folder/x.deb").out == "clean: 2 files in 1 package\n"
+
+
+def test_a_library_of_a_package_is_found_by_its_soname_and_a_missing_one_is_not(built):
+    """Symbolic links to libraries are not among the files of a package."""
+    built.sh("echo 'int inner() { return 1; }' | g++ -x c++ - -shared -fPIC -Wl,-soname,libinner.so.1 -o libinner.so.1.2")
+    built.sh("echo 'int lost() { return 1; }' | g++ -x c++ - -shared -fPIC -Wl,-soname,liblost.so.1 -o liblost.so")
+    built.write("user.cpp", "int inner(); int lost(); int use() { return inner() + lost(); }\n")
+    built.sh("g++ -shared -fPIC user.cpp -o user.so -Wl,-rpath,'$ORIGIN' -L. -l:libinner.so.1.2 -l:liblost.so")
+    files = [("./opt/lib/user.so", "user.so"), ("./opt/lib/libinner.so.1.2", "libinner.so.1.2")]
+    package(built, "lost.deb", lzma.compress(tar_of(built, files)))
+    result = built.audit("check", "--format", "json", "lost.deb")
+    messages = [f["message"] for f in result.json()["findings"]]
+    assert result.json()["packages"][0]["kind"] == "archive"
+    assert messages == ["opt/lib/user.so needs liblost.so.1, which is not in this package and is not found"]
+
+
+def rpm_of(lab, file, name):
+    """Format V4: a lead, a signature and a header, here without entries, and a cpio archive in the "newc" format."""
+    def member(path, data):
+        fields = [0, 0o100644, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path) + 1, 0]
+        head = b"070701" + b"".join(b"%08X" % field for field in fields) + path + b"\0"
+        return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
+    empty_header = b"\x8e\xad\xe8\x01" + b"\0" * 12
+    payload = member(b"./usr/lib/" + file.encode(), (lab.path / file).read_bytes()) + member(b"TRAILER!!!", b"")
+    (lab.path / name).write_bytes(b"\xed\xab\xee\xdb\x03".ljust(96, b"\0") + empty_header * 2 + gzip.compress(payload))
+
+
+def test_tarballs_and_rpm_packages_are_read_too(built):
+    rpm_of(built, "libshared.so", "x.rpm")
+    with tarfile.open(built.path / "x.tar.xz", "w:xz") as tar:
+        tar.add(built.path / "libshared.so", "./usr/lib/libshared.so")
+    expected = built.audit("list", "symbols", "libshared.so").out
+    for name in ("x.rpm", "x.tar.xz"):
+        listed = built.audit("list", "symbols", name).out
+        assert listed.replace(f"{name}(usr/lib/libshared.so)", "libshared.so").split() == expected.split()
+        assert built.audit("check", name).out == "clean: 1 file in 1 package\n"
+        (built.path / ("short." + name)).write_bytes((built.path / name).read_bytes()[:-600])
+        assert built.audit("check", "short." + name).code == 2
 
 
 def test_device_code_in_a_package(built):

@@ -364,7 +364,7 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
     return "is a directory that any user can write to";
   if (std::string why = kind_of_work_directory(fs::path(directory).lexically_normal().string()); !why.empty())
     return why;
-  const bool of_wheel = image.object->origin.is_member();
+  const bool of_wheel = image.package != kNone && evidence.packages[image.package].kind == PackageKind::Wheel;
   if (of_wheel && directory.starts_with('/')) return "is absolute: a wheel is installed anywhere";
   return {};
 }
@@ -525,11 +525,18 @@ class NotFound {
   }
 
   /// The second half of the message.
-  static std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) {
+  std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) const {
     if (!is_of_wheel(missing)) return "is not found";
     const auto beside = [&](const Whereabouts& place) { return place.package == missing.image->package; };
-    return std::ranges::any_of(exact, beside) ? "is in this wheel but not in the directories that are searched"
-                                              : "is not in this wheel and is not found";
+    return fmt::format(
+        "is {}in this {} {}", std::ranges::any_of(exact, beside) ? "" : "not ", kind_of(missing),
+        std::ranges::any_of(exact, beside) ? "but not in the directories that are searched" : "and is not found");
+  }
+
+  std::string_view kind_of(const Missing& missing) const {
+    const std::uint32_t package = missing.image->package;
+    const bool archive = package != kNone && evidence_.packages[package].kind == PackageKind::Archive;
+    return archive ? "package" : "wheel";
   }
 
   static const ObjectFacts* asker_of(const Missing& missing) {
@@ -548,9 +555,9 @@ class NotFound {
       const bool more = missing.image->package != kNone && !requires_nothing(*missing.image);
       finding.severity = more ? Severity::Note : Severity::Warning;
       if (exact.empty())
-        finding.notes.push_back(
-            "it may be loaded already when this is imported, or come with another wheel: give the "
-            "wheel that has it as well");
+        finding.notes.push_back(fmt::format(
+            "it may be loaded already when this is {}, or come with another {}: give the {} that has it as well",
+            kind_of(missing) == "wheel" ? "imported" : "loaded", kind_of(missing), kind_of(missing)));
     } else if (object != nullptr && !missing.stops_a_program) {
       if (is_python_module(*object) || is_in_packages_of_python(asker)) {
         finding.severity = Severity::Warning;

@@ -1,5 +1,6 @@
-// A Debian package read in place: the files that it installs, one after another. Knows nothing of ELF. Format: deb(5), an
-// archive of ar whose member data.tar.* holds them; libarchive reads both.
+// A tarball, a Debian package or an RPM package read in place: its files, one after another. Knows nothing of ELF.
+// libarchive does the reading. Formats: tar(5); deb(5), an archive of ar whose member data.tar.* holds the files; RPM
+// format V4, a header before a compressed cpio archive.
 //
 // What is in it is hostile: each entry is judged before a byte of it is given on, and all are bounded together.
 #pragma once
@@ -9,17 +10,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
 
 /// For one thread.
-class DebFile {
+class TarPackage {
  public:
-  /// Throws InputError: not a Debian package, or one that can't be read.
-  explicit DebFile(const std::string& path, const EntryLimits& limits = {});
-  ~DebFile();
+  /// Throws InputError: none of these, or one that can't be read.
+  explicit TarPackage(const std::string& path, const EntryLimits& limits = {});
+  ~TarPackage();
 
   /// A regular file of the package.
   struct Entry {
@@ -42,7 +44,10 @@ class DebFile {
   std::unique_ptr<Reader> reader_;
 };
 
-/// All of the entry `name` of the wheel or Debian package at `path`. Throws InputError, also when there is none.
+/// True for the file names of packages that TarPackage reads: ".tar", ".tar.gz", ".tgz", ".deb", ".rpm" and the like.
+bool is_tar_package_name(std::string_view path);
+
+/// All of the entry `name` of the wheel or other package at `path`. Throws InputError, also when there is none.
 Buffer read_packed_entry(const std::string& path, const std::string& name);
 
 }  // namespace elfaudit

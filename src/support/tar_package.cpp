@@ -1,7 +1,7 @@
-// Reads Debian packages with libarchive, loaded when the first one is opened. Its declarations are those of archive.h and
+// Reads packages with libarchive, which is loaded when the first one is opened. Its declarations are those of archive.h and
 // archive_entry.h (since 3.3, for zstd), which building needs no package for then.
 
-#include "support/deb_file.hpp"
+#include "support/tar_package.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -39,6 +39,7 @@ struct Libarchive {
   int (*read_free)(archive*);
   int (*support_ar)(archive*);
   int (*support_tar)(archive*);
+  int (*support_cpio)(archive*);
   int (*open_fd)(archive*, int, std::size_t);
   int (*open)(archive*, void*, int (*)(archive*, void*), ReadBlock*, int (*)(archive*, void*));
   int (*next_header)(archive*, archive_entry**);
@@ -55,6 +56,7 @@ struct Libarchive {
     library.find(read_free, "archive_read_free");
     library.find(support_ar, "archive_read_support_format_ar");
     library.find(support_tar, "archive_read_support_format_tar");
+    library.find(support_cpio, "archive_read_support_format_cpio");
     library.find(open_fd, "archive_read_open_fd");
     library.find(open, "archive_read_open");
     library.find(next_header, "archive_read_next_header");
@@ -73,22 +75,31 @@ const Libarchive& lib() {
   return loaded;
 }
 
-/// By the member's name, so that no other is tried: where libarchive was built without one, it would start a program for
-/// it, and say so by another answer than kOk. Null: not compressed. Names in deb(5).
-const char* filter_of(std::string_view member) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 5> kFilters = {
-      {{"data.tar.gz", "archive_read_support_filter_gzip"},
-       {"data.tar.xz", "archive_read_support_filter_xz"},
-       {"data.tar.zst", "archive_read_support_filter_zstd"},
-       {"data.tar.bz2", "archive_read_support_filter_bzip2"},
-       {"data.tar.lzma", "archive_read_support_filter_lzma"}}};
-  const auto* found = std::ranges::find(kFilters, member, &std::pair<std::string_view, const char*>::first);
-  return found == kFilters.end() ? nullptr : found->second;
+struct Filter {
+  std::string_view ending;  ///< of the name of a tarball or of the member of a Debian package
+  const char* function;     ///< of libarchive
+};
+constexpr std::array<Filter, 9> kFilters = {{{".gz", "archive_read_support_filter_gzip"},
+                                             {".tgz", "archive_read_support_filter_gzip"},
+                                             {".xz", "archive_read_support_filter_xz"},
+                                             {".txz", "archive_read_support_filter_xz"},
+                                             {".zst", "archive_read_support_filter_zstd"},
+                                             {".bz2", "archive_read_support_filter_bzip2"},
+                                             {".tbz2", "archive_read_support_filter_bzip2"},
+                                             {".lzma", "archive_read_support_filter_lzma"},
+                                             {".rpm", "archive_read_support_filter_rpm"}}};
+
+/// The filter of a tarball or a member, by its name; null when it is not compressed. No other filter is tried: where
+/// libarchive was built without one, it would start a program for it, and report that with another answer than kOk.
+const Filter* filter_of(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kFilters, [&](const Filter& filter) { return name.ends_with(filter.ending); });
+  return found == kFilters.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-struct DebFile::Reader {
+struct TarPackage::Reader {
   struct Freer {
     void operator()(archive* open) const { lib().read_free(open); }
   };
@@ -112,6 +123,8 @@ struct DebFile::Reader {
     fd = open_for_reading(path.c_str(), &file_size);
     if (!lib().library.error().empty())
       fail(fmt::format("needs libarchive, which can't be loaded: {}", lib().library.error()));
+    if (path.ends_with(".rpm")) return open_rpm();
+    if (!path.ends_with(".deb") && is_tar_package_name(path)) return open_content(path);
     package.reset(lib().read_new());
     if (!package || lib().support_ar(package.get()) != kOk || lib().open_fd(package.get(), fd.get(), kBlock) != kOk)
       fail("is not a readable Debian package");
@@ -119,26 +132,44 @@ struct DebFile::Reader {
     int got = kOk;
     while ((got = lib().next_header(package.get(), &member)) == kOk) {
       const char* name = lib().pathname(member);
-      if (name != nullptr && std::string_view(name).starts_with("data.tar")) return open_content(name);
+      if (name == nullptr || !std::string_view(name).starts_with("data.tar")) continue;
+      if (name != std::string_view("data.tar") && filter_of(name) == nullptr)
+        fail(fmt::format("has a {}, whose compression is unknown", name));
+      return open_content(name);
     }
     fail(got == kEnd ? "is not a Debian package: it has no data.tar"
                      : fmt::format("is a damaged Debian package: {}", reason(package)));
   }
 
-  void open_content(std::string_view member) {
+  void add_filter(std::string_view name, const char* function) const {
+    int (*support)(archive*) = nullptr;
+    SharedLibrary library(kLibrary);
+    library.find(support, function);
+    if (support == nullptr || support(content.get()) != kOk)
+      fail(fmt::format("has a {}, which this libarchive can't decompress", name));
+  }
+
+  /// `name`: of the tarball itself, or of the member of a Debian package that is one.
+  void open_content(std::string_view name) {
     content.reset(lib().read_new());
-    if (!content || lib().support_tar(content.get()) != kOk) fail("is not a readable Debian package");
-    if (const char* filter = filter_of(member); filter != nullptr) {
-      int (*support)(archive*) = nullptr;
-      SharedLibrary library(kLibrary);
-      library.find(support, filter);
-      if (support == nullptr || support(content.get()) != kOk)
-        fail(fmt::format("has a {}, which this libarchive can't decompress", member));
-    } else if (member != "data.tar") {
-      fail(fmt::format("has a {}, whose compression is unknown", member));
-    }
-    if (lib().open(content.get(), this, nullptr, &Reader::read_block, nullptr) != kOk)
-      fail(fmt::format("has a {} that can't be read: {}", member, reason(content)));
+    if (!content || lib().support_tar(content.get()) != kOk) fail("can't be read by this libarchive");
+    if (const Filter* filter = filter_of(name); filter != nullptr) add_filter(name, filter->function);
+    const int opened = package ? lib().open(content.get(), this, nullptr, &Reader::read_block, nullptr)
+                               : lib().open_fd(content.get(), fd.get(), kBlock);
+    if (opened == kOk) return;
+    fail(package ? fmt::format("has a {} that can't be read: {}", name, reason(content))
+                 : fmt::format("can't be read: {}", reason(content)));
+  }
+
+  /// A header, and behind it a cpio archive with any of these compressions.
+  void open_rpm() {
+    content.reset(lib().read_new());
+    if (!content || lib().support_cpio(content.get()) != kOk) fail("can't be read by this libarchive");
+    for (const char* function :
+         {"archive_read_support_filter_rpm", "archive_read_support_filter_gzip", "archive_read_support_filter_xz",
+          "archive_read_support_filter_zstd", "archive_read_support_filter_bzip2"})
+      add_filter("payload", function);
+    if (lib().open_fd(content.get(), fd.get(), kBlock) != kOk) fail(fmt::format("can't be read: {}", reason(content)));
   }
 
   static ssize_t read_block(archive*, void* reader, const void** block) {
@@ -150,7 +181,7 @@ struct DebFile::Reader {
   /// Of what went wrong: with the content, or with the package that it is read out of.
   std::string reason(const OpenArchive& open) const {
     const char* text = lib().error_string(open.get());
-    if (text == nullptr) text = lib().error_string(package.get());
+    if (text == nullptr && package) text = lib().error_string(package.get());
     return text == nullptr ? "it ends too early" : text;
   }
 
@@ -159,7 +190,7 @@ struct DebFile::Reader {
     for (;;) {
       const int got = lib().next_header(content.get(), &header);
       if (got == kEnd) return nullptr;
-      if (got != kOk && got != kWarning) fail(fmt::format("is a damaged Debian package: {}", reason(content)));
+      if (got != kOk && got != kWarning) fail(fmt::format("is a damaged package: {}", reason(content)));
       if (++entries > limits.entries) fail(fmt::format("has more than {} entries", limits.entries));
       count(header);
       if (S_ISREG(lib().filetype(header)) && lib().hardlink(header) == nullptr) break;
@@ -195,19 +226,19 @@ struct DebFile::Reader {
   }
 };
 
-DebFile::DebFile(const std::string& path, const EntryLimits& limits) : reader_(std::make_unique<Reader>()) {
+TarPackage::TarPackage(const std::string& path, const EntryLimits& limits) : reader_(std::make_unique<Reader>()) {
   reader_->path = path;
   reader_->limits = limits;
   reader_->open_package();
 }
 
-DebFile::~DebFile() = default;
+TarPackage::~TarPackage() = default;
 
-const DebFile::Entry* DebFile::next() { return reader_->next(); }
+const TarPackage::Entry* TarPackage::next() { return reader_->next(); }
 
-std::size_t DebFile::read(std::span<std::byte> into) { return reader_->read(into); }
+std::size_t TarPackage::read(std::span<std::byte> into) { return reader_->read(into); }
 
-Buffer DebFile::read_rest(std::span<const std::byte> head) {
+Buffer TarPackage::read_rest(std::span<const std::byte> head) {
   const Entry& entry = reader_->entry;
   Buffer buffer(static_cast<std::size_t>(entry.size));
   const std::size_t known = std::min(head.size(), buffer.bytes().size());
@@ -218,10 +249,16 @@ Buffer DebFile::read_rest(std::span<const std::byte> head) {
   return buffer;
 }
 
+bool is_tar_package_name(std::string_view path) {
+  constexpr std::string_view kEndings[] = {".tar",     ".tar.gz",  ".tgz",  ".tar.xz", ".txz",
+                                           ".tar.zst", ".tar.bz2", ".tbz2", ".deb",    ".rpm"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
 Buffer read_packed_entry(const std::string& path, const std::string& name) {
   if (looks_like_zip(path)) return read_zip_entry(path, name);
-  DebFile package(path);
-  while (const DebFile::Entry* entry = package.next())
+  TarPackage package(path);
+  while (const TarPackage::Entry* entry = package.next())
     if (entry->name == name && entry->damage.empty()) return package.read_rest({});
   throw InputError(path, name, 0, "no such entry");
 }
