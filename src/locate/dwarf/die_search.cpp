@@ -235,6 +235,15 @@ namespace {
 // A function is in a few pieces. Without a bound, many functions that all name one long list make a small file slow.
 constexpr std::size_t kMostPieces = 4096;
 
+struct AddressRange {
+  Address begin;
+  std::uint64_t length = 0;  ///< bytes; 0: not known
+
+  bool holds(const Address& at) const {
+    return at.section == begin.section && at.value >= begin.value && at.value - begin.value < length;
+  }
+};
+
 class RangeList {
  public:
   explicit RangeList(const Unit& unit) : unit_(unit), relocatable_(unit.main().file->sections().relocatable()) {
@@ -255,16 +264,17 @@ class RangeList {
       }
       // In a relocatable file the compiler writes either a whole address or a distance from the base.
       if (relocated)
-        add(begin, 0);
+        add(begin, 0, distance(begin, end));
       else
-        add_from_base(begin.in_place);
+        add_from_base(begin.in_place, end.in_place - begin.in_place);
     }
   }
 
   /// DWARF 5: entries with a kind each (DWARF5 7.25).
   void read_entries(DebugSection& section, std::uint64_t offset) {
     for (Cursor in = section.cursor(offset);;) {
-      switch (in.u8()) {
+      const std::uint8_t kind = in.u8();
+      switch (kind) {
         case DW_RLE_end_of_list:
           return;
         case DW_RLE_base_addressx:
@@ -275,27 +285,26 @@ class RangeList {
           break;
         case DW_RLE_startx_endx:
         case DW_RLE_startx_length: {
+          const bool length = kind == DW_RLE_startx_length;
           const auto begin = indexed(in.uleb());
-          in.uleb();
-          if (begin) add(*begin, 0);
+          const std::uint64_t second = in.uleb();
+          const auto end = length ? std::nullopt : indexed(second);
+          if (begin) add(*begin, 0, length ? second : end ? distance(*begin, *end) : 0);
           break;
         }
         case DW_RLE_offset_pair: {
           const std::uint64_t begin = in.uleb();
-          in.uleb();
-          add_from_base(begin);
+          add_from_base(begin, in.uleb() - begin);
           break;
         }
         case DW_RLE_start_end: {
           const Operand begin = field(section, in);
-          field(section, in);
-          add(begin, 0);
+          add(begin, 0, distance(begin, field(section, in)));
           break;
         }
         case DW_RLE_start_length: {
           const Operand begin = field(section, in);
-          in.uleb();
-          add(begin, 0);
+          add(begin, 0, in.uleb());
           break;
         }
         default:
@@ -304,7 +313,7 @@ class RangeList {
     }
   }
 
-  std::vector<Address> take() { return std::move(begins_); }
+  std::vector<AddressRange> take() { return std::move(ranges_); }
 
  private:
   Operand field(DebugSection& section, Cursor& in) const {
@@ -322,29 +331,35 @@ class RangeList {
     return address_operand(unit_, value);
   }
 
-  void add(Operand operand, std::uint64_t plus) {
-    operand.plus = plus;
-    const auto address = address_of(operand, relocatable_);
-    if (address) begins_.push_back(*address);
-    if (begins_.size() > kMostPieces) throw BadDebugInfo("a function has too many pieces");
+  /// 0 for addresses that the linker will not move.
+  std::uint64_t distance(const Operand& begin, const Operand& end) const {
+    const auto first = address_of(begin, relocatable_), last = address_of(end, relocatable_);
+    return first && last && first->section == last->section ? last->value - first->value : 0;
   }
 
-  void add_from_base(std::uint64_t distance) {
+  void add(Operand operand, std::uint64_t plus, std::uint64_t length) {
+    operand.plus = plus;
+    const auto address = address_of(operand, relocatable_);
+    if (address) ranges_.push_back({*address, length});
+    if (ranges_.size() > kMostPieces) throw BadDebugInfo("a function has too many pieces");
+  }
+
+  void add_from_base(std::uint64_t offset, std::uint64_t length) {
     if (base_)
-      add(*base_, distance);
+      add(*base_, offset, length);
     else if (!relocatable_)  // a unit without DW_AT_low_pc has base 0
-      begins_.push_back({0, distance});
+      ranges_.push_back({{0, offset}, length});
   }
 
   const Unit& unit_;
   bool relocatable_;
   std::optional<Operand> base_;
-  std::vector<Address> begins_;
+  std::vector<AddressRange> ranges_;
 };
 
-/// Where the ranges that a DW_AT_ranges names begin; those that the linker will not move are left out. Throws
+/// The ranges that a DW_AT_ranges names; those that the linker will not move are left out. Throws
 /// BadDebugInfo.
-std::vector<Address> range_begins(const Unit& unit, const Value& ranges) {
+std::vector<AddressRange> ranges_of(const Unit& unit, const Value& ranges) {
   RangeList list(unit);
   if (unit.encoding.version < 5) {
     // The GNU split form keeps its range lists in the main file, from DW_AT_GNU_ranges_base on.
@@ -520,7 +535,8 @@ void Search::compare_addresses(const Die& die, const Attributes& attributes) {
 }
 
 void Search::compare_ranges(const Die& die, const Value& ranges) {
-  std::vector<Address> begins = range_begins(*die.unit, ranges);
+  std::vector<Address> begins;
+  for (const AddressRange& range : ranges_of(*die.unit, ranges)) begins.push_back(range.begin);
   std::ranges::sort(begins);
   begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
   for (const Address& begin : begins)
@@ -613,6 +629,50 @@ Met Search::everywhere() {
     });
   }
   return met;
+}
+
+// --- Calls that the compiler inlined (DWARF5 3.3.8.2).
+
+namespace {
+
+/// True if the code of a DIE is known to hold the place.
+bool holds(const Die& die, const std::optional<Value>& low, const std::optional<Value>& high,
+           const std::optional<Value>& ranges, const Address& at) {
+  const bool relocatable = die.unit->main().file->sections().relocatable();
+  if (ranges)
+    return std::ranges::any_of(ranges_of(*die.unit, *ranges),
+                               [&](const AddressRange& range) { return range.holds(at); });
+  const auto operand = low ? address_operand(*die.unit, *low) : std::nullopt;
+  const auto begin = operand ? address_of(*operand, relocatable) : std::nullopt;
+  if (!begin || !high) return false;
+  const auto end_operand = address_operand(*die.unit, *high);  // else it is a length
+  const auto end = end_operand ? address_of(*end_operand, relocatable) : std::nullopt;
+  return AddressRange{*begin, end ? end->value - begin->value : high->number}.holds(at);
+}
+
+}  // namespace
+
+std::vector<CallSite> inlined_calls_at(const Unit& unit, const Address& at) {
+  std::vector<CallSite> calls;
+  for (std::uint64_t offset = unit.first_die; offset < unit.end;) {
+    const Die die = read_die(unit, offset);
+    if (die.abbrev == nullptr || die.tag() != DW_TAG_inlined_subroutine) {
+      offset = die.abbrev == nullptr ? die.attributes : skip_attributes(die);
+      continue;
+    }
+    CallSite call;
+    std::optional<Value> low, high, ranges;
+    offset = for_each_attribute(die, [&](std::uint16_t name, const Value& value) {
+      if (name == DW_AT_call_file) call.file = value.number;
+      if (name == DW_AT_call_line) call.line = static_cast<std::uint32_t>(value.number);
+      if (name == DW_AT_low_pc) low = value;
+      if (name == DW_AT_high_pc) high = value;
+      if (name == DW_AT_ranges) ranges = value;
+    });
+    if (call.line != 0 && holds(die, low, high, ranges, at)) calls.push_back(call);
+  }
+  std::ranges::reverse(calls);
+  return calls;
 }
 
 }  // namespace elfaudit::dwarf

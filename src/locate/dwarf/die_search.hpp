@@ -70,6 +70,16 @@ std::optional<Operand> address_operand(const Unit& unit, const Value& value);
 /// Nothing for others.
 std::optional<Operand> location_operand(const Unit& unit, const Value& value);
 
+/// Where a call is written; `file` counts in the line table of the unit.
+struct CallSite {
+  std::uint64_t file = 0;
+  std::uint32_t line = 0;
+};
+
+/// The calls that became the code at a place because the compiler inlined them, the innermost first. Reads the unit.
+/// Throws BadDebugInfo.
+std::vector<CallSite> inlined_calls_at(const Unit& unit, const Address& at);
+
 /// A symbol that is looked for, and what has been found.
 struct Target {
   std::string_view name;  ///< mangled

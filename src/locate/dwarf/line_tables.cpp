@@ -10,11 +10,13 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "elf/outline.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "locate/dwarf/die_search.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::dwarf {
@@ -393,7 +395,8 @@ class CoveringSymbols {
         continue;
       }
       in.skip(is_64 ? 12 : 4);
-      spans_.push_back({symbol.section, symbol.value, is_64 ? in.u64() : in.u32(), name});
+      spans_.push_back({symbol.section, symbol.value, is_64 ? in.u64() : in.u32(), name, static_cast<std::uint32_t>(i),
+                        symbol.type == STT_OBJECT});
     }
     std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
       return std::tie(a.section, a.begin) < std::tie(b.section, b.begin);
@@ -403,23 +406,28 @@ class CoveringSymbols {
   /// The source; empty where it is not known, or there are several.
   std::string source() const { return files_.size() == 1 ? std::string(*files_.begin()) : std::string(); }
 
-  /// The name of the one that covers a place; empty when none does.
-  std::string at(std::uint32_t section, std::uint64_t offset) const {
+  struct Span {
+    std::uint32_t section = 0;
+    std::uint64_t begin = 0, size = 0;
+    std::uint32_t name = 0;
+    std::uint32_t index = 0;  ///< in .symtab
+    bool variable = false;
+  };
+
+  /// The one that covers a place; null when none does.
+  const Span* at(std::uint32_t section, std::uint64_t offset) const {
     constexpr int kMostAliases = 16;  // they begin at one place, and some have no size
     auto span = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& one) {
       return std::tie(one.section, one.begin) <= std::tie(section, offset);
     });
     for (int i = 0; i < kMostAliases && span != spans_.begin() && (--span)->section == section; ++i)
-      if (offset - span->begin < span->size) return std::string(Cursor(names_, big_endian_, span->name).string());
-    return {};
+      if (offset - span->begin < span->size) return &*span;
+    return nullptr;
   }
 
+  std::string name(const Span& span) const { return std::string(Cursor(names_, big_endian_, span.name).string()); }
+
  private:
-  struct Span {
-    std::uint32_t section = 0;
-    std::uint64_t begin = 0, size = 0;
-    std::uint32_t name = 0;
-  };
   Bytes names_;
   bool big_endian_;
   std::vector<Span> spans_;
@@ -427,6 +435,12 @@ class CoveringSymbols {
 };
 
 }  // namespace
+
+/// A header that users do not edit: of the C library or the compiler.
+static bool is_system_header(std::string_view path) {
+  constexpr std::string_view kFolders[] = {"/usr/include/", "/include/c++/", "/lib/gcc/", "/lib/clang/"};
+  return std::ranges::any_of(kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
+}
 
 /// As they were when the object was indexed.
 static std::vector<CodeLine> recorded_lines(const Outline& outline, const std::vector<CodeAt>& wanted) {
@@ -453,12 +467,15 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
     if (!sections.relocatable()) return lines;
     AskedBySection asked;
     std::vector<std::uint32_t> numbers;
+    std::vector<std::pair<std::size_t, SymbolQuery>> variables;  // whose initial values hold some of `wanted`
     const CoveringSymbols symbols(sections);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       numbers.push_back(sections.number_of(wanted[i].section, wanted[i].offset, wanted[i].symbol));
       lines[i].source = symbols.source();
       if (numbers[i] == 0) continue;
-      lines[i].symbol = symbols.at(numbers[i], wanted[i].offset);
+      const CoveringSymbols::Span* span = symbols.at(numbers[i], wanted[i].offset);
+      if (span != nullptr) lines[i].symbol = symbols.name(*span);
+      if (span != nullptr && span->variable) variables.emplace_back(i, SymbolQuery{span->index, lines[i].symbol});
       asked[numbers[i]].push_back({wanted[i].offset});
     }
     for (auto& [section, places] : asked)
@@ -472,9 +489,17 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
         const auto section = in_unit.find(numbers[i]);
         if (section == in_unit.end() || lines[i].at.line != 0) continue;
         const Asked& one = *first_at(section->second, wanted[i].offset);
-        if (one.line != 0 && one.line < 0xffffffff)
-          lines[i].at = {display_path(names.path(one.file), working_directory()), static_cast<std::uint32_t>(one.line)};
+        if (one.line == 0 || one.line >= 0xffffffff) continue;
+        CallSite at{one.file, static_cast<std::uint32_t>(one.line)};
+        if (is_system_header(names.path(at.file)))
+          for (const CallSite& call : inlined_calls_at(unit, {numbers[i], wanted[i].offset}))
+            if (is_system_header(names.path(at.file))) at = call;
+        lines[i].at = {display_path(names.path(at.file), working_directory()), at.line};
       }
+    }
+    for (const auto& [i, variable] : variables) {
+      const Place place = locate_in_debug_info(origin, {variable}).front();
+      if (place.known_by == KnownBy::DebugInfo) lines[i].at = place.at;
     }
   } catch (const BadDebugInfo&) {
   } catch (const InputError&) {
