@@ -171,6 +171,7 @@ struct ObjectFacts {
   bool runpath_is_rpath = false;                   ///< it is DT_RPATH
   bool no_default_libraries = false;               ///< DF_1_NODEFLIB
   bool symbolic = false;                           ///< DF_SYMBOLIC: its own definitions come first
+  bool packs_relative = false;                     ///< DT_RELR, which glibc reads from 2.36 on
   std::vector<Text> versions;                      ///< those it defines, including its own name (VER_FLG_BASE)
   std::vector<VersionNeed> version_needs;          ///< in the order of .gnu.version_r
   std::vector<DlopenNote> dlopen_notes;            ///< in the order of .note.dlopen

@@ -129,6 +129,7 @@ struct RelocationPolicy {
   bool list_binds = false;         ///< --dynamic-list: a shared object binds the names that are not listed to itself
   bool copies = true;              ///< false: -z nocopyreloc
   bool overflow = false;           ///< -z noreloc-overflow: 32-bit addresses are left to the loader
+  bool packs_relative = false;     ///< -z pack-relative-relocs
   bool dynamic_linker = true;      ///< false: --no-dynamic-linker
   bool unequal_data = false;       ///< --ignore-data-address-equality: a protected variable may be copied
   bool unequal_functions = false;  ///< --ignore-function-address-equality: the same for a protected function's address

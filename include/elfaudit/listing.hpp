@@ -12,7 +12,7 @@
 
 namespace elfaudit {
 
-enum class ListWhat : std::uint8_t { Images, Symbols, Members, Needs };
+enum class ListWhat : std::uint8_t { Images, Symbols, Members, Needs, Systems };
 
 struct ListOptions {
   ListWhat what = ListWhat::Images;

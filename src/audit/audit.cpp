@@ -21,6 +21,7 @@
 #include "locate/locate.hpp"
 #include "locate/providers/providers.hpp"
 #include "package/packages.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
@@ -29,6 +30,7 @@
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "scan/spelling.hpp"
+#include "ship/system_uses.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -175,6 +177,19 @@ void refuse_inputs(const LinkJob& job, std::vector<InputFacts>& inputs) {
   }
 }
 
+bool asks_for_systems(const AuditOptions& options) {
+  return !options.ship.runs_on.empty() || is_among("oldest-system", options.enable);
+}
+
+/// The libraries that objects without a link command would be linked with on this machine.
+std::vector<ObjectFacts> libraries_for_objects(const Audit& audit, const AuditOptions& options) {
+  if (audit.job.scope.command) return {};
+  for (const InputFacts& input : audit.inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (object.kind == ObjectKind::Relocatable) return read_system_libraries(object, options.closure.root);
+  return {};
+}
+
 /// What an interpreter has loaded before the module that a link makes.
 std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOptions& options) {
   const LinkJob& job = audit.job;
@@ -311,6 +326,7 @@ class AuditRun {
   void read_interpreter();
   void find_references_past_ends();
   void find_left_out_members();
+  void bind_to_system();
   void compare_instruction_sets();
   void compare_debug_types();
   void apply_all_rules();
@@ -345,6 +361,7 @@ class AuditRun {
   std::vector<ObjectFacts> interpreter_;
   std::vector<Overrun> overruns_;
   LeftOut left_out_;
+  std::optional<SystemUses> system_uses_;
   std::vector<MixedFunction> mixed_functions_;
   TypeComparison types_;
   std::vector<std::string> problems_;  ///< met while places were looked for
@@ -475,6 +492,14 @@ void AuditRun::find_left_out_members() {
   left_out_ = attempt_("archives", [&] { return find_left_out(made_.job, made_.inputs, made_.resolution, *names_); });
 }
 
+void AuditRun::bind_to_system() {
+  if (!asks_for_systems(options_) || linked_relocatables(made_.inputs, made_.resolution).empty()) return;
+  system_uses_ = attempt_("the system's libraries", [&] {
+    const System system = options_.ship.runs_on.empty() ? System{} : parse_system(options_.ship.runs_on);
+    return find_system_uses(made_.inputs, made_.resolution, libraries_for_objects(made_, options_), system);
+  });
+}
+
 void AuditRun::compare_instruction_sets() {
   if (!made_.job.scope.command) return;
   mixed_functions_ = attempt_("instruction sets", [&] {
@@ -525,6 +550,7 @@ void AuditRun::apply_all_rules() {
   evidence.overruns = overruns_;
   evidence.left_out = &left_out_;
   evidence.ship = &options_.ship;
+  evidence.system_uses = system_uses_ ? &*system_uses_ : nullptr;
   evidence.mixed_functions = mixed_functions_;
   evidence.names = &*names_;
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;
@@ -575,6 +601,7 @@ Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   run("interpreter", &AuditRun::read_interpreter);
   run("overruns", &AuditRun::find_references_past_ends);
   run("left out", &AuditRun::find_left_out_members);
+  run("systems", &AuditRun::bind_to_system);
   run("instruction sets", &AuditRun::compare_instruction_sets);
   run("types", &AuditRun::compare_debug_types, "comparing types");
   run("rules", &AuditRun::apply_all_rules);
@@ -587,7 +614,8 @@ Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilt
 }  // namespace
 
 bool may_prefilter(const AuditOptions& options) {
-  return options.prefilter && !any_needs(&Rule::every_symbol, options.enable) && !compares_types(options.enable);
+  return options.prefilter && !asks_for_systems(options) && !any_needs(&Rule::every_symbol, options.enable) &&
+         !compares_types(options.enable);
 }
 
 Audit audit(LinkJob job, const AuditOptions& options) {

@@ -29,6 +29,7 @@
 #include "locate/dwarf/debug_servers.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "ship/systems.hpp"
 #include "support/file_uses.hpp"
 #include "support/threads.hpp"
 
@@ -231,6 +232,7 @@ void check_audit_options(const Request& request) {
   check_formats(request);
   static_cast<void>(linker_of(request));
   static_cast<void>(path_map(request));
+  if (!request.audit.ship.runs_on.empty()) static_cast<void>(parse_system(request.audit.ship.runs_on));
   Policy levels;
   set_levels(levels, request.policy);
   check_named_commands(request.audit.compile_commands);

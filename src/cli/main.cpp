@@ -162,8 +162,10 @@ void add_explain(CLI::App& app, Request& request) {
 CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const char* name, const char* says) {
   CLI::App* command = list.add_subcommand(name, says);
   command
-      ->add_option("files", request.files,
-                   "objects, archives, shared objects, .cubin and .fatbin files, wheels, Debian packages, directories")
+      ->add_option(
+          "files", request.files,
+          "objects, archives, shared objects, .cubin and .fatbin files, wheels, Debian and RPM packages, tarballs, "
+          "directories")
       ->required()
       ->option_text("FILE...");
   add_format(*command, request, {"text", "json", "jsonl"});
@@ -211,6 +213,9 @@ void add_list(CLI::App& app, Request& request) {
   add_list_of(*list, request, ListWhat::Needs, "needs",
               "the libraries that files name, their own names and search paths")
       ->footer("Example:\n  elfaudit list needs --format jsonl /usr/lib");
+  add_list_of(*list, request, ListWhat::Systems, "systems",
+              "the oldest glibc, libstdc++ and distributions that programs and shared objects run on")
+      ->footer("Example:\n  elfaudit list systems dist/*.whl");
   add_closure(*list, request);
 }
 

@@ -25,7 +25,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
-#include "support/deb_file.hpp"
+#include "support/tar_package.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"

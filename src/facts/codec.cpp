@@ -137,8 +137,8 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
   put_list(out, object.sections, put_section);
   put_list(out, object.symbols, put_symbol);
   out.numbers({object.is_64, object.big_endian, object.has_device_code, object.nested, object.runpath_is_rpath,
-               object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat,
-               object.has_open_locals});
+               object.no_default_libraries, object.symbolic, object.packs_relative, object.origin.bytecode,
+               object.lto.fat, object.has_open_locals});
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
   out.numbers({object.lto.unoptimized, object.lto.has_assembly, object.lto.assembly_is_unread, object.lto.keeps_unused,
@@ -205,8 +205,8 @@ ObjectFacts get_object(WireReader& in) {
   object.sections = get_list<Section>(in, [&] { return get_section(in, object); });
   object.symbols = get_list<Symbol>(in, [&] { return get_symbol(in, object); });
   for (bool* flag : {&object.is_64, &object.big_endian, &object.has_device_code, &object.nested,
-                     &object.runpath_is_rpath, &object.no_default_libraries, &object.symbolic, &object.origin.bytecode,
-                     &object.lto.fat, &object.has_open_locals})
+                     &object.runpath_is_rpath, &object.no_default_libraries, &object.symbolic, &object.packs_relative,
+                     &object.origin.bytecode, &object.lto.fat, &object.has_open_locals})
     *flag = in.flag();
   object.lto.compiler = get_enum(in, LtoCompiler::Llvm);
   object.lto.version = in.text();

@@ -283,6 +283,8 @@ bool RelocationOptions::take_keyword(std::string_view keyword) {
     policy_.copies = keyword == "copyreloc";
   } else if (keyword == "reloc-overflow" || keyword == "noreloc-overflow") {
     policy_.overflow = keyword == "noreloc-overflow";
+  } else if (keyword == "pack-relative-relocs" || keyword == "nopack-relative-relocs") {
+    policy_.packs_relative = keyword == "pack-relative-relocs";
   } else {
     return false;
   }

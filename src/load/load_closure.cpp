@@ -267,9 +267,16 @@ class ImageFinder {
   void install_packages() {
     for (const Package& package : packages_) {
       if (package.kind == PackageKind::Directory) tree_.mount(package.path);
-      if (package.kind != PackageKind::Wheel) continue;
-      for (const InputFacts& file : package.files)
-        if (is_loaded(file)) tree_.add(installed(file.objects.front().origin.entry), file.objects.front());
+      if (package.kind == PackageKind::Directory) continue;
+      for (const InputFacts& file : package.files) {
+        if (!is_loaded(file)) continue;
+        const ObjectFacts& object = file.objects.front();
+        tree_.add(path_of(package, file), object);
+        // The symbolic link that ldconfig would make, which an archive holds as no file.
+        if (package.kind == PackageKind::Archive && !object.soname.empty() &&
+            object.soname.find('/') == std::string::npos)
+          tree_.add((fs::path(path_of(package, file)).parent_path() / object.soname).string(), object);
+      }
     }
     for (const Package& package : packages_)
       for (const InputFacts& file : package.files) offer(file, path_of(package, file));
@@ -285,8 +292,9 @@ class ImageFinder {
   }
 
   static std::string path_of(const Package& package, const InputFacts& file) {
-    const bool wheel = package.kind == PackageKind::Wheel && is_loaded(file);
-    return wheel ? installed(file.objects.front().origin.entry) : file.path;
+    if (package.kind == PackageKind::Directory || !is_loaded(file)) return file.path;
+    const std::string& entry = file.objects.front().origin.entry;
+    return package.kind == PackageKind::Wheel ? installed(entry) : "/" + entry;
   }
 
   void add_images() {
@@ -296,11 +304,11 @@ class ImageFinder {
         if (is_loaded(input) && input.objects.front().available && seen.insert(input.path).second)
           add(input.objects.front(), input.path, kNone);
     for (std::size_t p = 0; p < packages_.size(); ++p) {
-      const bool wheel = packages_[p].kind == PackageKind::Wheel;
+      const bool packed = packages_[p].kind != PackageKind::Directory;
       for (const InputFacts& file : packages_[p].files) {
         if (!is_loaded(file)) continue;
         const std::string path = path_of(packages_[p], file);
-        if (wheel || seen.insert(path).second) add(file.objects.front(), path, static_cast<std::uint32_t>(p));
+        if (packed || seen.insert(path).second) add(file.objects.front(), path, static_cast<std::uint32_t>(p));
       }
     }
   }
@@ -626,14 +634,27 @@ class ImageFinder {
 
 }  // namespace
 
-std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root) {
+namespace {
+
+/// Those of `names` that are installed for the machine of `object`.
+std::vector<ObjectFacts> read_installed(const ObjectFacts& object, const std::string& root,
+                                        const std::vector<std::string>& names) {
   LoadTree tree(root);
   std::vector<ObjectFacts> libraries;
-  for (const TreeFile& file :
-       find_in_system(tree, {object.machine, object.is_64, object.big_endian}, libraries_of_the_interpreter()))
+  for (const TreeFile& file : find_in_system(tree, {object.machine, object.is_64, object.big_endian}, names))
     if (InputFacts facts = scan_input(file.real); is_loaded(facts))
       libraries.push_back(std::move(facts.objects.edit().front()));
   return libraries;
+}
+
+}  // namespace
+
+std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root) {
+  return read_installed(object, root, libraries_of_the_interpreter());
+}
+
+std::vector<ObjectFacts> read_system_libraries(const ObjectFacts& object, const std::string& root) {
+  return read_installed(object, root, {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"});
 }
 
 LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inputs,

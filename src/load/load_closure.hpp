@@ -27,6 +27,10 @@ LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inpu
 /// The libraries that an interpreter for the machine of `object` has loaded for every module, as far as they are there.
 std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root);
 
+/// The C and C++ libraries of the system that objects for the machine of `object` would be linked with, as far as they
+/// are installed.
+std::vector<ObjectFacts> read_system_libraries(const ObjectFacts& object, const std::string& root);
+
 // --- Names that find_images() keeps of what a file does not export, whether another file has them or not.
 
 /// The pointer to a class's typeinfo that catch clauses compare with, as GCC and clang name it: "DW.ref._ZTI1E".

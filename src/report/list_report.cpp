@@ -22,6 +22,7 @@
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
+#include "ship/systems.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
@@ -379,6 +380,30 @@ void add_needs(TextPieces& out, RowForm form, const Listing& listing) {
   });
 }
 
+// --- systems
+
+void add_systems(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "systems", "system");
+  each_object(listing, [&](const ObjectFacts& object) {
+    if (object.kind == ObjectKind::Relocatable) return;
+    const RuntimeReleases needed = needed_releases(object);
+    JsonRow row = rows.next();
+    add_origin(row, object.origin);
+    const Libc libc = libc_of(object);
+    row.add_or_null("libc", libc == Libc::Unknown ? std::string_view() : name_of(libc));
+    constexpr std::string_view kKeys[kRuntimes] = {"glibc", "glibcxx", "cxxabi", "libgcc"};
+    for (std::size_t i = 0; i < kRuntimes; ++i)
+      row.add_or_null(kKeys[i], needed[i] ? needed[i]->text() : std::string());
+    row.add_or_null("manylinux", libc == Libc::Glibc ? oldest_manylinux(object) : std::string());
+    std::string names;
+    for (const std::string& system : oldest_systems(needed)) {
+      if (!names.empty()) names += ", ";
+      append_json(names, system);
+    }
+    row.begin("oldest") += "[" + names + "]";
+  });
+}
+
 void add_errors(TextPieces& out, RowForm form, const Listing& listing) {
   Rows rows(out, form, "errors", "error");
   for (const InputError& error : listing.errors) {
@@ -395,6 +420,8 @@ void add_rows(TextPieces& out, RowForm form, const Listing& listing) {
     add_members(out, form, listing);
   else if (listing.options.what == ListWhat::Needs)
     add_needs(out, form, listing);
+  else if (listing.options.what == ListWhat::Systems)
+    add_systems(out, form, listing);
   else if (listing.options.device_symbols)
     add_device_symbols(out, form, listing);
   else
@@ -708,6 +735,30 @@ void text_needs(const Listing& listing, TextPieces& out) {
   print(out.next(), "{} of {}\n", counted(rows, "name"), counted(objects, "object"));
 }
 
+// --- systems
+
+/// "glibc 2.34, GLIBCXX_3.4.29: Debian 12, Ubuntu 22.04"
+std::string demand_of(const RuntimeReleases& needed) {
+  const std::string releases = releases_text(needed);
+  return releases.empty() ? "no versioned symbol of glibc or libstdc++"
+                          : fmt::format("{}: {}", releases, fmt::join(oldest_systems(needed), ", "));
+}
+
+void text_systems(const Listing& listing, TextPieces& out) {
+  RuntimeReleases all;
+  std::size_t files = 0;
+  const auto wanted = [](const ObjectFacts& object) { return object.kind != ObjectKind::Relocatable; };
+  each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
+    const RuntimeReleases needed = needed_releases(object);
+    const std::string tag = libc_of(object) == Libc::Glibc ? oldest_manylinux(object) : std::string();
+    const bool musl = libc_of(object) == Libc::Musl;
+    print(out.next(), "{}{}{}\n", input, musl ? "musl" : demand_of(needed), tag.empty() ? "" : ", " + tag);
+    for (std::size_t i = 0; i < kRuntimes; ++i) all[i] = std::max(all[i], needed[i]);
+    ++files;
+  });
+  print(out.next(), "{}: {}\n", counted(files, "file"), demand_of(all));
+}
+
 void print_rows(const Listing& listing, TextPieces& out) {
   switch (listing.options.what) {
     case ListWhat::Images:
@@ -720,6 +771,8 @@ void print_rows(const Listing& listing, TextPieces& out) {
       return text_members(listing, out);
     case ListWhat::Needs:
       return text_needs(listing, out);
+    case ListWhat::Systems:
+      return text_systems(listing, out);
   }
 }
 

@@ -56,6 +56,7 @@ const std::vector<RuleFamily>& families() {
                                            stale_rules(),
                                            python_rules(),
                                            platform_rules(),
+                                           system_rules(),
                                            lto_rules(),
                                            {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
   return all;

@@ -30,6 +30,7 @@ struct LeftOut;
 struct MixedFunction;
 struct Overrun;
 struct ShipPolicy;
+struct SystemUses;
 struct TypeComparison;
 
 /// What every rule sees.
@@ -62,6 +63,7 @@ struct Evidence {
   std::span<const Overrun> overruns{};               ///< references that reach past the end of what they bind to
   std::span<const MixedFunction> mixed_functions{};  ///< of a link command
   const ShipPolicy* ship = nullptr;                  ///< what files may ask of the machines that they run on
+  const SystemUses* system_uses = nullptr;           ///< where ShipPolicy::runs_on or oldest-system asks for them
   const LeftOut* left_out = nullptr;                 ///< of a link command: what it leaves in its archives
   bool data_is_alike = false;                        ///< known of the whole build: see is_data_alike()
   const LinkNames* names = nullptr;  ///< the names of the inputs' symbols as numbers; null: not yet numbered
@@ -120,6 +122,7 @@ RuleFamily dependency_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
 RuleFamily platform_rules();
+RuleFamily system_rules();
 RuleFamily lto_rules();
 
 // The rows that more than one file makes findings of.

@@ -559,6 +559,8 @@ class DynamicReader {
     }
   }
 
+  static constexpr std::int64_t kRelr = 36;  // DT_RELR, which elf.h has from glibc 2.36 on
+
   /// gABI 5 "Dynamic Section"
   void read_dynamic_section() {
     const StringTable strings = sections_.strings(sections_.header(dynamic_index_).sh_link, dynamic_index_);
@@ -580,6 +582,7 @@ class DynamicReader {
       if (entry.d_tag == DT_RUNPATH) runpath = text(entry);
       if (entry.d_tag == DT_RPATH) rpath = text(entry);
       if (entry.d_tag == DT_SYMBOLIC) facts_.symbolic = true;
+      if (entry.d_tag == kRelr) facts_.packs_relative = true;
       if (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_SYMBOLIC) != 0) facts_.symbolic = true;
       if (entry.d_tag != DT_FLAGS_1) continue;
       if ((entry.d_un.d_val & DF_1_PIE) != 0) facts_.kind = ObjectKind::Executable;

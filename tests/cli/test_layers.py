@@ -16,7 +16,7 @@ FILES = sorted(file for file in SRC.rglob("*") if file.suffix in (".cpp", ".hpp"
 # is loaded, what is out of date, logs, and the command line; formats of others (device code, the files of builds) and of
 # our own (facts); baselines and suppressions.
 BESIDE_THE_CORE = {
-    "locate", "locate/dwarf", "locate/source", "locate/record", "locate/providers", "locate/cause", "locate/fix", "package", "load", "rules/loading", "rules/gpu", "rules/python", "rules/silent", "left_out", "stale", "divergence",
+    "locate", "locate/dwarf", "locate/source", "locate/record", "locate/providers", "locate/cause", "locate/fix", "package", "load", "rules/loading", "rules/gpu", "rules/python", "rules/shipping", "rules/silent", "left_out", "ship", "stale", "divergence",
     "diagnose", "cli", "scan/device", "input/build", "facts", "gate",
 }  # fmt: skip
 

@@ -17,13 +17,10 @@
 //
 // Sources: PEP 513, 571, 599 and 600 (manylinux), PEP 656 (musllinux).
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,8 +32,7 @@
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
 #include "rules/rules.hpp"
-#include "support/embedded_files.hpp"
-#include "target/machine_traits.hpp"
+#include "ship/systems.hpp"
 
 namespace elfaudit {
 namespace {
@@ -47,103 +43,6 @@ constexpr Rule kPythonPlatform{
     .summary =
         "a wheel's platform tag promises systems on which its files can't be loaded: another "
         "machine, or older libraries than they need"};
-
-// --- The policies: data/platform-policies.txt.
-
-struct PolicyVersions {
-  std::string_view machine;
-  int minor;                               ///< of glibc 2
-  std::vector<std::string_view> versions;  ///< symbol versions that it allows besides those of older policies
-};
-
-struct PolicyLibrary {
-  std::string_view name;
-  int since;  ///< the first policy that allows it
-};
-
-struct ForbiddenSymbol {
-  std::string_view library;
-  std::string_view symbol;
-  int last;  ///< the last policy that forbids it
-};
-
-/// The policies for one C library.
-struct Policies {
-  std::vector<PolicyVersions> versions;  ///< of glibc, by machine, the oldest first
-  std::vector<int> minors;               ///< of musl 1
-  std::vector<PolicyLibrary> libraries;
-  std::vector<ForbiddenSymbol> forbidden;
-};
-
-constexpr int kNever = 1'000'000;  // a minor version that no policy reaches
-
-enum class Libc : std::uint8_t { Unknown, Glibc, Musl };
-
-std::string_view name_of(Libc libc) { return libc == Libc::Musl ? "musl" : "glibc"; }
-
-std::optional<int> minor_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kNever) return std::nullopt;
-  return value;
-}
-
-const Policies& policies(Libc libc) {
-  static const std::array<Policies, 2> both = [] {
-    std::array<Policies, 2> read;
-    for_each_data_row("data/platform-policies.txt", [&](const auto& words) {
-      std::string_view kind = words.at(0);
-      Policies& policies = read[kind.starts_with("musllinux") ? 1 : 0];
-      kind.remove_prefix(std::min(kind.find('-'), kind.size()));
-      if (kind == "-library")
-        policies.libraries.push_back({words.at(1), minor_number(words.at(2)).value()});
-      else if (kind == "-forbidden")
-        policies.forbidden.push_back({words.at(1), words.at(2), minor_number(words.at(3)).value()});
-      else if (words.size() == 2)
-        policies.minors.push_back(minor_number(words.at(1)).value());
-      else
-        policies.versions.push_back({words.at(1), minor_number(words.at(2)).value(), {words.begin() + 3, words.end()}});
-    });
-    return read;
-  }();
-  return both[libc == Libc::Musl ? 1 : 0];
-}
-
-std::vector<int> policies_of(Libc libc, std::string_view machine) {
-  std::vector<int> minors = policies(libc).minors;
-  for (const PolicyVersions& row : policies(libc).versions)
-    if (row.machine == machine) minors.push_back(row.minor);
-  return minors;
-}
-
-/// The first minor version of glibc whose systems have a symbol version (3). 0: all have, or none is asked.
-int since_of_version(std::string_view machine, std::string_view version) {
-  constexpr std::string_view kGlibc = "GLIBC_2.";
-  static const std::set<std::string_view> families = {"CXXABI", "GCC", "GLIBC", "GLIBCXX", "LIBATOMIC", "ZLIB"};
-  if (families.count(version.substr(0, version.find('_'))) == 0) return 0;
-  int since = kNever;
-  for (const PolicyVersions& row : policies(Libc::Glibc).versions)
-    if (row.machine == machine && is_among(version, row.versions)) since = std::min(since, row.minor);
-  if (version.starts_with(kGlibc))  // "GLIBC_2.2.5" is of 2.2
-    if (const auto minor =
-            minor_number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
-      since = std::min(since, *minor);
-  return since;
-}
-
-/// musl's own name has the machine in it: libc.musl-x86_64.so.1. libc.so is what musl-gcc links with; both, and what
-/// begins with ld-, are the loader.
-bool is_loader(Libc libc, std::string_view name) {
-  if (libc == Libc::Musl) return name.starts_with("libc.musl-") || name.starts_with("ld-musl-") || name == "libc.so";
-  return name.starts_with("ld-linux") || name == "ld64.so.1" || name == "ld64.so.2";
-}
-
-std::optional<int> since_of_library(Libc libc, std::string_view name) {
-  if (is_loader(libc, name)) return 0;
-  for (const PolicyLibrary& row : policies(libc).libraries)
-    if (row.name == name) return row.since;
-  return std::nullopt;
-}
 
 // --- What a tag promises, and what a file is.
 
@@ -181,41 +80,10 @@ std::optional<PlatformTag> parse_platform(std::string_view text) {
   return std::nullopt;
 }
 
-std::string tag_text(Libc libc, int minor, std::string_view machine) {
-  if (minor >= kNever) return fmt::format("linux_{}", machine);
-  return fmt::format("{}_{}_{}", libc == Libc::Musl ? "musllinux_1" : "manylinux_2", minor, machine);
-}
-
-/// As tags spell it; empty for one that no tag names.
-std::string_view machine_of(const ObjectFacts& object) {
-  struct Row {
-    std::uint16_t machine;
-    bool is_64, big_endian;
-    std::string_view name;
-  };
-  constexpr Row kRows[] = {{EM_X86_64, true, false, "x86_64"},   {EM_386, false, false, "i686"},
-                           {EM_AARCH64, true, false, "aarch64"}, {EM_ARM, false, false, "armv7l"},
-                           {EM_PPC64, true, false, "ppc64le"},   {EM_PPC64, true, true, "ppc64"},
-                           {EM_S390, true, true, "s390x"},       {EM_RISCV, true, false, "riscv64"},
-                           {258, true, false, "loongarch64"}};  // EM_LOONGARCH, which elf.h has from glibc 2.35 on
-  for (const Row& row : kRows)
-    if (row.machine == object.machine && row.is_64 == object.is_64 && row.big_endian == object.big_endian)
-      return row.name;
-  return {};
-}
-
 /// "x86_64_v3" is an x86_64, and 32-bit Arm's tags name the processor: armv6l, armv7l.
 bool is_for(std::string_view tag, std::string_view machine) {
   return tag == machine || (machine == "x86_64" && tag.starts_with("x86_64_v")) ||
          (machine == "armv7l" && tag.starts_with("armv"));
-}
-
-Libc libc_of(const ObjectFacts& object) {
-  for (const std::string& needed : object.needed) {
-    if (needed.starts_with("libc.musl-") || needed.starts_with("ld-musl-")) return Libc::Musl;
-    if (needed == "libc.so.6" || is_loader(Libc::Glibc, needed)) return Libc::Glibc;
-  }
-  return Libc::Unknown;
 }
 
 // --- What keeps a tag from being true.
@@ -285,7 +153,7 @@ class PlatformCheck {
         continue;
       const ObjectFacts& object = file.objects[0];
       const Libc libc = libc_of(object);
-      const bool fits = is_for(tag.machine, machine_of(object)) &&
+      const bool fits = is_for(tag.machine, machine_tag(object)) &&
                         (tag.libc == Libc::Unknown || libc == Libc::Unknown || libc == tag.libc);
       (fits ? files : others).push_back(&object);
     }
@@ -296,11 +164,11 @@ class PlatformCheck {
     if (wrong.empty() || std::ranges::any_of(files, is_module)) return std::nullopt;
     Finding finding = make_finding(kPythonPlatform, {}, {});
     const std::string promise =
-        is_for(tag.machine, machine_of(*wrong[0])) ? std::string(name_of(tag.libc)) : tag.machine;
+        is_for(tag.machine, machine_tag(*wrong[0])) ? std::string(name_of(tag.libc)) : tag.machine;
     finding.message = fmt::format("the tag {} promises {}, and {} is {}", tag.text, promise, entry_of(*wrong[0]),
                                   described(*wrong[0], tag));
     for (const ObjectFacts* object : wrong) add_site(finding, *object, described(*object, tag));
-    if (const std::string_view machine = machine_of(*wrong[0]); !is_for(tag.machine, machine) && !machine.empty())
+    if (const std::string_view machine = machine_tag(*wrong[0]); !is_for(tag.machine, machine) && !machine.empty())
       finding.fixes.push_back({fmt::format("tag the wheel for {}, or build it for {}", machine, tag.machine)});
     else if (!machine.empty())
       finding.fixes.push_back({fmt::format("tag the wheel {}, or build it on a system with {}",
@@ -309,7 +177,7 @@ class PlatformCheck {
   }
 
   static std::string described(const ObjectFacts& object, const PlatformTag& tag) {
-    const std::string_view machine = machine_of(object);
+    const std::string_view machine = machine_tag(object);
     if (machine.empty()) return fmt::format("for another machine (e_machine {})", object.machine);
     if (!is_for(tag.machine, machine)) return fmt::format("for {}", machine);
     return fmt::format("linked with {}", name_of(libc_of(object)));
@@ -374,7 +242,7 @@ class PlatformCheck {
   }
 
   static void add_forbidden(const PlatformTag& tag, const ObjectFacts& object, std::vector<Obstacle>& found) {
-    for (const ForbiddenSymbol& row : policies(tag.libc).forbidden) {
+    for (const ForbiddenSymbol& row : forbidden_symbols(tag.libc)) {
       if (std::ranges::find(object.needed, row.library) == object.needed.end()) continue;
       for (const Symbol* symbol : needed_symbols(object, false))
         if (object.name(*symbol) == row.symbol)

@@ -1,0 +1,408 @@
+// The tables of systems and what is looked up in them.
+
+#include "ship/systems.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/error.hpp"
+#include "support/embedded_files.hpp"
+#include "support/strings.hpp"
+
+namespace elfaudit {
+
+// --- The policies of wheels' platform tags.
+
+namespace {
+
+struct PolicyVersions {
+  std::string_view machine;
+  int minor;                               ///< of glibc 2
+  std::vector<std::string_view> versions;  ///< symbol versions that it allows besides those of older policies
+};
+
+struct PolicyLibrary {
+  std::string_view name;
+  int since;  ///< the first policy that allows it
+};
+
+/// The policies for one C library.
+struct Policies {
+  std::vector<PolicyVersions> versions;  ///< of glibc, by machine, the oldest first
+  std::vector<int> minors;               ///< of musl 1
+  std::vector<PolicyLibrary> libraries;
+  std::vector<ForbiddenSymbol> forbidden;
+};
+
+const Policies& policies(Libc libc) {
+  static const std::array<Policies, 2> both = [] {
+    std::array<Policies, 2> read;
+    for_each_data_row("data/platform-policies.txt", [&](const auto& words) {
+      std::string_view kind = words.at(0);
+      Policies& policies = read[kind.starts_with("musllinux") ? 1 : 0];
+      kind.remove_prefix(std::min(kind.find('-'), kind.size()));
+      if (kind == "-library")
+        policies.libraries.push_back({words.at(1), minor_number(words.at(2)).value()});
+      else if (kind == "-forbidden")
+        policies.forbidden.push_back({words.at(1), words.at(2), minor_number(words.at(3)).value()});
+      else if (words.size() == 2)
+        policies.minors.push_back(minor_number(words.at(1)).value());
+      else
+        policies.versions.push_back({words.at(1), minor_number(words.at(2)).value(), {words.begin() + 3, words.end()}});
+    });
+    return read;
+  }();
+  return both[libc == Libc::Musl ? 1 : 0];
+}
+
+}  // namespace
+
+std::string_view name_of(Libc libc) { return libc == Libc::Musl ? "musl" : "glibc"; }
+
+std::optional<int> minor_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kNever) return std::nullopt;
+  return value;
+}
+
+std::vector<int> policies_of(Libc libc, std::string_view machine) {
+  std::vector<int> minors = policies(libc).minors;
+  for (const PolicyVersions& row : policies(libc).versions)
+    if (row.machine == machine) minors.push_back(row.minor);
+  return minors;
+}
+
+int since_of_version(std::string_view machine, std::string_view version) {
+  constexpr std::string_view kGlibc = "GLIBC_2.";
+  static const std::set<std::string_view> families = {"CXXABI", "GCC", "GLIBC", "GLIBCXX", "LIBATOMIC", "ZLIB"};
+  if (families.count(version.substr(0, version.find('_'))) == 0) return 0;
+  int since = kNever;
+  for (const PolicyVersions& row : policies(Libc::Glibc).versions)
+    if (row.machine == machine && is_among(version, row.versions)) since = std::min(since, row.minor);
+  if (version.starts_with(kGlibc))  // "GLIBC_2.2.5" is of 2.2
+    if (const auto minor =
+            minor_number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
+      since = std::min(since, *minor);
+  return since;
+}
+
+/// musl's own name has the machine in it: libc.musl-x86_64.so.1. libc.so is what musl-gcc links with; both, and what
+/// begins with ld-, are the loader.
+bool is_loader(Libc libc, std::string_view name) {
+  if (libc == Libc::Musl) return name.starts_with("libc.musl-") || name.starts_with("ld-musl-") || name == "libc.so";
+  return name.starts_with("ld-linux") || name == "ld64.so.1" || name == "ld64.so.2";
+}
+
+std::optional<int> since_of_library(Libc libc, std::string_view name) {
+  if (is_loader(libc, name)) return 0;
+  for (const PolicyLibrary& row : policies(libc).libraries)
+    if (row.name == name) return row.since;
+  return std::nullopt;
+}
+
+std::span<const ForbiddenSymbol> forbidden_symbols(Libc libc) { return policies(libc).forbidden; }
+
+std::string tag_text(Libc libc, int minor, std::string_view machine) {
+  if (minor >= kNever) return fmt::format("linux_{}", machine);
+  return fmt::format("{}_{}_{}", libc == Libc::Musl ? "musllinux_1" : "manylinux_2", minor, machine);
+}
+
+std::string_view machine_tag(const ObjectFacts& object) {
+  struct Row {
+    std::uint16_t machine;
+    bool is_64, big_endian;
+    std::string_view name;
+  };
+  constexpr Row kRows[] = {{EM_X86_64, true, false, "x86_64"},   {EM_386, false, false, "i686"},
+                           {EM_AARCH64, true, false, "aarch64"}, {EM_ARM, false, false, "armv7l"},
+                           {EM_PPC64, true, false, "ppc64le"},   {EM_PPC64, true, true, "ppc64"},
+                           {EM_S390, true, true, "s390x"},       {EM_RISCV, true, false, "riscv64"},
+                           {258, true, false, "loongarch64"}};  // EM_LOONGARCH, which elf.h has from glibc 2.35 on
+  for (const Row& row : kRows)
+    if (row.machine == object.machine && row.is_64 == object.is_64 && row.big_endian == object.big_endian)
+      return row.name;
+  return {};
+}
+
+Libc libc_of(const ObjectFacts& object) {
+  for (const std::string& needed : object.needed) {
+    if (needed.starts_with("libc.musl-") || needed.starts_with("ld-musl-")) return Libc::Musl;
+    if (needed == "libc.so.6" || is_loader(Libc::Glibc, needed)) return Libc::Glibc;
+  }
+  return Libc::Unknown;
+}
+
+// --- Symbol versions.
+
+std::string Release::text() const {
+  return third == 0 ? fmt::format("{}.{}", first, second) : fmt::format("{}.{}.{}", first, second, third);
+}
+
+namespace {
+
+/// Nothing for text that is not one to three numbers with dots between them.
+std::optional<Release> parse_release(std::string_view text) {
+  Release release;
+  int* const parts[] = {&release.first, &release.second, &release.third};
+  for (int* part : parts) {
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::optional<int> number = minor_number(text.substr(0, dot));
+    if (!number) return std::nullopt;
+    *part = *number;
+    if (dot == text.size()) return release;
+    text.remove_prefix(dot + 1);
+  }
+  return std::nullopt;
+}
+
+/// Versions without a number, or with one of their own, and the release that introduced them.
+struct NamedVersion {
+  std::string_view version;
+  RuntimeVersion is;
+};
+constexpr NamedVersion kNamedVersions[] = {{"GLIBC_ABI_DT_RELR", {Runtime::Glibc, {2, 36, 0}}},
+                                           {"GLIBC_ABI_GNU2_TLS", {Runtime::Glibc, {2, 42, 0}}},
+                                           {"CXXABI_TM_1", {Runtime::Cxxabi, {1, 3, 6}}},
+                                           {"CXXABI_FLOAT128", {Runtime::Cxxabi, {1, 3, 9}}},
+                                           {"CXXABI_ARM_1.3.3", {Runtime::Cxxabi, {1, 3, 3}}}};
+
+struct RuntimeRow {
+  Runtime library;
+  std::string_view prefix;
+};
+constexpr RuntimeRow kRuntimePrefixes[] = {{Runtime::Glibc, "GLIBC_"},
+                                           {Runtime::Libstdcxx, "GLIBCXX_"},
+                                           {Runtime::Cxxabi, "CXXABI_"},
+                                           {Runtime::Libgcc, "GCC_"}};
+
+/// The libstdc++ of each GCC, "ABI Policy and Guidelines", 4 and 5. In ascending order.
+struct GccRow {
+  Release gcc;
+  int libstdcxx;  ///< GLIBCXX_3.4.N
+  int cxxabi;     ///< CXXABI_1.3.N
+};
+constexpr GccRow kGcc[] = {{{4, 3, 0}, 10, 2},   {{4, 4, 0}, 11, 3},   {{4, 4, 1}, 12, 3},   {{4, 4, 2}, 13, 3},
+                           {{4, 5, 0}, 14, 4},   {{4, 6, 0}, 15, 5},   {{4, 6, 1}, 16, 5},   {{4, 7, 0}, 17, 6},
+                           {{4, 8, 0}, 18, 7},   {{4, 8, 3}, 19, 7},   {{4, 9, 0}, 20, 8},   {{5, 1, 0}, 21, 9},
+                           {{6, 1, 0}, 22, 10},  {{7, 1, 0}, 23, 11},  {{7, 2, 0}, 24, 11},  {{8, 1, 0}, 25, 11},
+                           {{9, 1, 0}, 26, 12},  {{9, 2, 0}, 27, 12},  {{9, 3, 0}, 28, 12},  {{10, 1, 0}, 28, 12},
+                           {{11, 1, 0}, 29, 13}, {{12, 1, 0}, 30, 13}, {{13, 1, 0}, 31, 14}, {{13, 2, 0}, 32, 14},
+                           {{14, 1, 0}, 33, 15}, {{15, 1, 0}, 34, 16}};
+
+std::optional<Release>& in(RuntimeReleases& releases, Runtime library) {
+  return releases[static_cast<std::size_t>(library)];
+}
+
+/// Of the libraries that come with a GCC. libgcc's versions are numbered like the releases that introduced them.
+void set_gcc(RuntimeReleases& releases, const Release& gcc) {
+  const GccRow* row = &kGcc[0];
+  for (const GccRow& one : kGcc)
+    if (one.gcc <= gcc) row = &one;
+  in(releases, Runtime::Libstdcxx) = Release{3, 4, row->libstdcxx};
+  in(releases, Runtime::Cxxabi) = Release{1, 3, row->cxxabi};
+  in(releases, Runtime::Libgcc) = gcc;
+}
+
+}  // namespace
+
+std::optional<RuntimeVersion> runtime_version(std::string_view version) {
+  for (const NamedVersion& row : kNamedVersions)
+    if (row.version == version) return row.is;
+  for (const RuntimeRow& row : kRuntimePrefixes) {
+    if (!version.starts_with(row.prefix)) continue;
+    const std::optional<Release> release = parse_release(version.substr(row.prefix.size()));
+    return release ? std::optional(RuntimeVersion{row.library, *release}) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string gcc_release_of(std::string_view version) {
+  const std::optional<RuntimeVersion> is = runtime_version(version);
+  if (!is || is->library == Runtime::Glibc) return {};
+  const auto text = [](const Release& gcc) {
+    return gcc.first < 5 ? fmt::format("{}.{}", gcc.first, gcc.second) : fmt::format("{}", gcc.first);
+  };
+  if (is->library == Runtime::Libgcc) return text(is->release);
+  for (const GccRow& row : kGcc) {
+    const Release has = is->library == Runtime::Cxxabi ? Release{1, 3, row.cxxabi} : Release{3, 4, row.libstdcxx};
+    if (is->release <= has) return text(row.gcc);
+  }
+  return {};
+}
+
+void add_version(RuntimeReleases& releases, std::string_view version) {
+  const std::optional<RuntimeVersion> is = runtime_version(version);
+  if (!is) return;
+  std::optional<Release>& highest = in(releases, is->library);
+  highest = std::max(highest.value_or(Release{}), is->release);
+}
+
+RuntimeReleases needed_releases(const ObjectFacts& object) {
+  RuntimeReleases needed;
+  for (const VersionNeed& need : object.version_needs)
+    if (!need.weak) add_version(needed, object.text(need.version));
+  return needed;
+}
+
+std::string releases_text(const RuntimeReleases& needed) {
+  std::string text;
+  for (std::size_t i = 0; i < kRuntimes; ++i) {
+    if (!needed[i]) continue;
+    const std::string_view prefix = i == 0 ? "glibc " : kRuntimePrefixes[i].prefix;
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", prefix, needed[i]->text());
+  }
+  return text;
+}
+
+// --- Systems by name.
+
+namespace {
+
+/// A release of a distribution, with the libraries that it installs by default.
+struct Distribution {
+  std::string_view name;  ///< as --runs-on spells it: "debian-11"
+  std::string_view text;  ///< "Debian 11"
+  Release glibc;
+  Release gcc;  ///< of libstdc++ and libgcc
+};
+/// The releases of each are together, the oldest first.
+constexpr Distribution kDistributions[] = {{"debian-8", "Debian 8", {2, 19}, {4, 9, 2}},
+                                           {"debian-9", "Debian 9", {2, 24}, {6, 3}},
+                                           {"debian-10", "Debian 10", {2, 28}, {8, 3}},
+                                           {"debian-11", "Debian 11", {2, 31}, {10, 2}},
+                                           {"debian-12", "Debian 12", {2, 36}, {12, 2}},
+                                           {"debian-13", "Debian 13", {2, 41}, {14, 2}},
+                                           {"ubuntu-14.04", "Ubuntu 14.04", {2, 19}, {4, 8, 4}},
+                                           {"ubuntu-16.04", "Ubuntu 16.04", {2, 23}, {5, 4}},
+                                           {"ubuntu-18.04", "Ubuntu 18.04", {2, 27}, {8, 4}},
+                                           {"ubuntu-20.04", "Ubuntu 20.04", {2, 31}, {10, 3}},
+                                           {"ubuntu-22.04", "Ubuntu 22.04", {2, 35}, {12, 1}},
+                                           {"ubuntu-24.04", "Ubuntu 24.04", {2, 39}, {14, 2}},
+                                           {"rhel-6", "RHEL 6", {2, 12}, {4, 4, 7}},
+                                           {"rhel-7", "RHEL 7", {2, 17}, {4, 8, 5}},
+                                           {"rhel-8", "RHEL 8", {2, 28}, {8, 5}},
+                                           {"rhel-9", "RHEL 9", {2, 34}, {11, 3}},
+                                           {"rhel-10", "RHEL 10", {2, 39}, {14, 2}},
+                                           {"amazonlinux-2", "Amazon Linux 2", {2, 26}, {7, 3}},
+                                           {"amazonlinux-2023", "Amazon Linux 2023", {2, 34}, {11, 4}}};
+
+/// Distributions with the libraries of RHEL of the same number.
+constexpr std::string_view kLikeRhel[] = {"centos-", "almalinux-", "rockylinux-", "oraclelinux-"};
+
+std::string_view family_of(const Distribution& row) { return row.name.substr(0, row.name.find('-')); }
+
+std::optional<int> manylinux_policy(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kOld[] = {{"manylinux1", 5}, {"manylinux2010", 12}, {"manylinux2014", 17}};
+  for (const auto& [old, minor] : kOld)
+    if (name == old) return minor;
+  constexpr std::string_view kPrefix = "manylinux_2_";
+  return name.starts_with(kPrefix) ? minor_number(name.substr(kPrefix.size())) : std::nullopt;
+}
+
+bool has_all(const RuntimeReleases& has, const RuntimeReleases& needed) {
+  for (std::size_t i = 0; i < kRuntimes; ++i)
+    if (needed[i] && has[i] && *needed[i] > *has[i]) return false;
+  return true;
+}
+
+RuntimeReleases releases_of(const Distribution& row) {
+  RuntimeReleases has;
+  in(has, Runtime::Glibc) = row.glibc;
+  set_gcc(has, row.gcc);
+  return has;
+}
+
+System parse_one_system(std::string_view name) {
+  if (const std::optional<int> policy = manylinux_policy(name))
+    return {std::string(name), fmt::format("in the image of {}", name), {}, policy};
+  System system;
+  const auto release_after = [&](std::string_view prefix) {
+    return name.starts_with(prefix) ? parse_release(name.substr(prefix.size())) : std::nullopt;
+  };
+  if (const std::optional<Release> glibc = release_after("glibc-")) {
+    in(system.has, Runtime::Glibc) = *glibc;
+    system.text = "glibc " + glibc->text();
+    system.where = "on a system with " + system.text;
+    return system;
+  }
+  if (const std::optional<Release> gcc = release_after("gcc-")) {
+    set_gcc(system.has, std::max(*gcc, Release{gcc->first, gcc->first < 5 ? 0 : 1, 0}));  // there is no GCC 11.0
+    system.text = fmt::format("GCC {}", name.substr(4));
+    system.where = "with " + system.text;
+    return system;
+  }
+  std::string known(name);
+  for (const std::string_view like : kLikeRhel)
+    if (name.starts_with(like)) known = fmt::format("rhel-{}", name.substr(like.size()));
+  const auto* row = std::ranges::find(kDistributions, known, &Distribution::name);
+  if (row != std::end(kDistributions))
+    return {std::string(row->text), fmt::format("on {}", row->text), releases_of(*row), {}};
+  std::vector<std::string> names;
+  for (const Distribution& one : kDistributions) names.emplace_back(one.name);
+  const std::string near = nearest_word(known, names);
+  throw UsageError(fmt::format("--runs-on {}: unknown system{}", name,
+                               near.empty() ? "; expected glibc-2.28, gcc-8, manylinux_2_28, debian-11, ubuntu-22.04, "
+                                              "rhel-8, amazonlinux-2023 or the like"
+                                            : "; did you mean '" + near + "'?"));
+}
+
+}  // namespace
+
+System parse_system(std::string_view names) {
+  System all;
+  while (true) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    const System one = parse_one_system(names.substr(0, comma));
+    all.text += (all.text.empty() ? "" : " with ") + one.text;
+    all.where += (all.where.empty() ? "" : " and ") + one.where;
+    for (std::size_t i = 0; i < kRuntimes; ++i)
+      if (one.has[i]) all.has[i] = std::min(all.has[i].value_or(*one.has[i]), *one.has[i]);
+    if (one.manylinux) all.manylinux = std::min(all.manylinux.value_or(*one.manylinux), *one.manylinux);
+    if (comma == names.size()) return all;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+bool System::allows(std::string_view machine, std::string_view version) const {
+  if (version == kPrivateVersion) return false;  // of one build of glibc
+  if (manylinux && since_of_version(machine, version) > *manylinux) return false;
+  RuntimeReleases needed;
+  if (const std::optional<RuntimeVersion> is = runtime_version(version)) in(needed, is->library) = is->release;
+  return has_all(has, needed);
+}
+
+std::vector<std::string> oldest_systems(const RuntimeReleases& needed) {
+  std::vector<std::string> names;
+  for (const Distribution& row : kDistributions) {
+    const bool first = &row == &kDistributions[0] || family_of(row) != family_of((&row)[-1]);
+    const bool fits = has_all(releases_of(row), needed);
+    if (first)
+      names.push_back(fits ? std::string(row.text) : std::string());
+    else if (fits && names.back().empty())
+      names.back() = row.text;
+    const bool last = &row + 1 == std::end(kDistributions) || family_of(row) != family_of((&row)[1]);
+    if (last && names.back().empty()) names.back() = fmt::format("newer than {}", row.text);
+  }
+  return names;
+}
+
+std::string oldest_manylinux(const ObjectFacts& object) {
+  const std::string_view machine = machine_tag(object);
+  int since = 0;
+  for (const VersionNeed& need : object.version_needs)
+    if (!need.weak && !is_loader(Libc::Glibc, object.text(need.file)))
+      since = std::max(since, since_of_version(machine, object.text(need.version)));
+  for (const int policy : policies_of(Libc::Glibc, machine))
+    if (policy >= since) return fmt::format("manylinux_2_{}", policy);
+  return {};
+}
+
+}  // namespace elfaudit
