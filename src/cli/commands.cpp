@@ -1,4 +1,5 @@
-// elfaudit list images|symbols|members|needs FILE..., list closure FILE..., rules [ID...] and diagnose LOG
+// elfaudit list images|symbols|members|needs FILE..., list closure FILE..., diff OLD NEW, rules [ID...] and
+// diagnose LOG
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "elfaudit/closure.hpp"
+#include "elfaudit/compare.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
@@ -89,6 +91,27 @@ int closure_command(const Request& request) {
   }
   print_list(wants_format(request, "json") ? json_closures(closures) : text_closures(closures));
   return complete ? 0 : 2;
+}
+
+int diff_command(const Request& request) {
+  if (request.has_command) throw UsageError("diff takes two builds, not a link command");
+  enter_sandbox(request);
+  CompareOptions options;
+  options.jobs = request.audit.jobs;
+  BuildComparison comparison;
+  {
+    const ProgressLine line;
+    progress_stage("comparing files");
+    comparison = compare_builds(request.files.at(0), request.files.at(1), options);
+  }
+  print(wants_format(request, "json") ? json_comparison(comparison)
+        : wants_format(request, "markdown")
+            ? markdown_comparison(comparison)
+            : text_comparison(comparison, use_color(request.color), columns_of_terminal(stdout)),
+        "the comparison");
+  if (const int unread = report_errors(comparison.errors); unread != 0) return unread;
+  const std::size_t compatible = comparison.count(Impact::Note) + comparison.count(Impact::Compatible);
+  return comparison.count(Impact::Breaks) != 0 || (request.fail_on_impact == "changes" && compatible != 0) ? 1 : 0;
 }
 
 namespace {

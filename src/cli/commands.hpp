@@ -93,6 +93,7 @@ struct Request {
   std::vector<std::string> path_maps;  ///< --map-path, "FROM=TO"
   std::string color = "auto";
   Severity fail_on = Severity::Error;
+  std::string fail_on_impact = "breaks";  ///< diff: --fail-on
   bool list_undefined = false;
   bool stats = false;
   bool quiet = false;     ///< no progress, and no text when there is nothing to report
@@ -125,6 +126,7 @@ int check_command(const Request& request);
 int explain_command(const Request& request);
 int list_command(const Request& request);
 int closure_command(const Request& request);
+int diff_command(const Request& request);
 int diagnose_command(const Request& request);
 int link_command(const Request& request);
 int rules_command(const Request& request);

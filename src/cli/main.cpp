@@ -219,6 +219,34 @@ void add_list(CLI::App& app, Request& request) {
   add_closure(*list, request);
 }
 
+void add_diff(CLI::App& app, Request& request) {
+  CLI::App* diff = app.add_subcommand("diff", "compare two builds: what breaks users of the old one");
+  diff->add_option(
+          "builds", request.files,
+          "the old build and the new one: each a program, a shared object, an archive, a wheel, a Debian package "
+          "or a directory")
+      ->required()
+      ->expected(2)
+      ->option_text("OLD NEW");
+  diff->add_option("--fail-on", request.fail_on_impact,
+                   "what makes the exit code 1: breaks, a change that breaks users, or changes, any change")
+      ->check(CLI::IsMember({"breaks", "changes"}))
+      ->option_text("WHAT")
+      ->capture_default_str();
+  add_format(*diff, request, {"text", "markdown", "json"});
+  add_color(*diff, request);
+  add_jobs(*diff, request);
+  add_sandbox(*diff, request);
+  diff->footer(
+      "Examples:\n"
+      "  elfaudit diff /usr/lib/libfoo.so.1 build/libfoo.so.1\n"
+      "  elfaudit diff --format markdown dist/foo-1.0-*.whl dist/foo-1.1-*.whl\n"
+      "  elfaudit diff --fail-on changes old/ new/\n"
+      "\n"
+      "Exit code: 0 nothing breaks, 1 users break, 2 a file could not be read.");
+  diff->callback([&request] { request.run = diff_command; });
+}
+
 void add_diagnose(CLI::App& app, Request& request) {
   CLI::App* diagnose = app.add_subcommand("diagnose", "say what a failed build's log means and what to edit");
   diagnose->add_option("log", request.files, "the log of the build; -: standard input")
@@ -336,9 +364,9 @@ struct Command {
   void (*add)(CLI::App&, Request&);
 };
 
-constexpr Command kCommands[] = {{"check", add_check},       {"explain", add_explain}, {"list", add_list},
-                                 {"diagnose", add_diagnose}, {"link", add_link},       {"index", add_index},
-                                 {"rules", add_rules},       {"help", add_help}};
+constexpr Command kCommands[] = {{"check", add_check}, {"explain", add_explain},   {"list", add_list},
+                                 {"diff", add_diff},   {"diagnose", add_diagnose}, {"link", add_link},
+                                 {"index", add_index}, {"rules", add_rules},       {"help", add_help}};
 
 const Command* command_named(std::string_view word) {
   const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),

@@ -77,6 +77,7 @@ struct TypeVariant {
 struct TypeDivergence {
   std::string name;  ///< of a type qualified, else mangled
   bool is_type = false;
+  bool is_enumeration = false;
   std::string words;                 ///< "differs between a.o and b.o: 'x' is int at offset 0 in a.o (s.h:2) and ..."
   bool harmless = false;             ///< data is understood alike: names differ, or what a pointer points to
   TypeVariant a, b;                  ///< of variables and functions `a` is a definition
@@ -90,6 +91,7 @@ struct TypeDivergence {
 struct TypeComparison {
   std::vector<TypeDivergence> divergences;  ///< by name
   std::vector<std::string> notes;           ///< what could not be compared
+  std::vector<ObjectId> not_compared{};     ///< objects whose debug info has no types, or could not be read
 };
 
 struct TypeOptions {
@@ -97,6 +99,7 @@ struct TypeOptions {
   std::string cache{};             ///< the folder of the cache (facts/cache.hpp); empty: none
   std::string compile_commands{};  ///< this and the next: see BuildRecords
   std::string known_commands{};
+  bool system_files = false;  ///< compares shared objects and programs in the system's folders as well
 };
 
 /// What compare_types() asks of an object, then of each image of its device code, in bytes that facts can keep

@@ -297,7 +297,7 @@ class TypeCheck {
         cache_(options.cache),
         causes_(options.compile_commands, options.known_commands) {
     for (const ObjectId id : linked_objects(inputs, resolution))
-      if (is_compared(facts(id))) add_parts(id);
+      if (is_compared(facts(id), options.system_files)) add_parts(id);
   }
 
   TypeComparison run() {
@@ -313,12 +313,13 @@ class TypeCheck {
     }
     std::ranges::stable_sort(result.divergences, {}, &TypeDivergence::name);
     result.notes = std::move(notes_);
+    result.not_compared = std::move(not_compared_);
     return result;
   }
 
  private:
-  static bool is_compared(const ObjectFacts& object) {
-    if (object.kind != ObjectKind::Relocatable && is_of_system(object.origin.path)) return false;
+  static bool is_compared(const ObjectFacts& object, bool system_files) {
+    if (object.kind != ObjectKind::Relocatable && !system_files && is_of_system(object.origin.path)) return false;
     const bool known = object.available || !object.indexed_in.empty();
     return known && !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary;
   }
@@ -404,6 +405,7 @@ class TypeCheck {
         [&](std::size_t i, const ReaderAnswer& got) {
           if (got.failed.empty()) return take(objects[i], got.text);
           notes_.push_back(fmt::format("the types of {} were not compared: {}", label(objects[i]), got.failed));
+          not_compared_.push_back(parts_[objects[i]].in);
         });
   }
 
@@ -424,6 +426,7 @@ class TypeCheck {
     std::map<TypeInfo, std::size_t> counts;
     ask(all, std::move(requests), [&](std::uint32_t object, const std::string& answer) {
       const ObjectRows rows = decoded_rows(answer);
+      if (rows.info != TypeInfo::Present) not_compared_.push_back(parts_[object].in);
       if (rows.info != TypeInfo::Present && is_of_system(this->object(object).origin.path)) return;  // crt1.o
       ++counts[rows.info];
       table_.add(object, rows.rows);
@@ -826,6 +829,7 @@ class TypeCheck {
   TypeDivergence divergence(Disagreement& conflict) {
     TypeDivergence reported;
     reported.is_type = conflict.is_type();
+    reported.is_enumeration = reported.is_type && conflict.shape_a->type == "enum";
     reported.name = readable(conflict);
     reported.harmless = conflict.difference.kind == DifferenceKind::Names;
     const auto variant = [&](std::uint32_t shown, const std::vector<std::uint32_t>& all, const Shape& shape) {
@@ -867,6 +871,7 @@ class TypeCheck {
   ShapeTable table_;
   std::vector<Disagreement> conflicts_;
   std::vector<std::string> notes_;
+  std::vector<ObjectId> not_compared_;
   std::map<std::uint32_t, std::vector<Shape>> shapes_;
 };
 

@@ -16,8 +16,8 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
-#include "support/tar_package.hpp"
 #include "support/file.hpp"
+#include "support/tar_package.hpp"
 
 namespace elfaudit {
 

@@ -269,13 +269,6 @@ std::string gitlab_report(const Audit& audit, const ReportOptions& options) {
 // --- Markdown for the summary of a CI job ($GITHUB_STEP_SUMMARY, a comment on a merge request): GitHub Flavored
 // Markdown. Names come from object files, so nothing of them may become markup.
 
-namespace {
-
-// GitHub takes 1 MiB for a step.
-constexpr std::size_t kMostRows = 500;
-constexpr std::size_t kMostDetails = std::size_t{512} << 10;
-
-/// Text of a cell or a paragraph. Character references say what Markdown or HTML would take for theirs.
 std::string markdown_text(std::string_view text) {
   constexpr std::string_view kMarkup = "\\`*_[]<>#|&~@:$";
   std::string out;
@@ -287,6 +280,12 @@ std::string markdown_text(std::string_view text) {
   }
   return out;
 }
+
+namespace {
+
+// GitHub takes 1 MiB for a step.
+constexpr std::size_t kMostRows = 500;
+constexpr std::size_t kMostDetails = std::size_t{512} << 10;
 
 /// A block of text as it is, its fence longer than any in it (CommonMark 4.5).
 std::string fenced(const std::string& text) {

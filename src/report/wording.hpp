@@ -43,6 +43,9 @@ bool is_about_object(const Finding& finding);
 /// What a finding is about where others have its cause too: a symbol, or an object.
 std::string subject_of(const Finding& finding);
 
+/// Text of a cell or a paragraph of Markdown: character references for what Markdown or HTML would take for theirs.
+std::string markdown_text(std::string_view text);
+
 /// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
 std::string others_text(const Finding& finding);
 

@@ -8,7 +8,7 @@ import pytest
 
 from elfaudit_test import SOURCE_DIR, need
 
-COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diagnose", "link", "rules"]
+COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diff", "diagnose", "link", "rules"]
 
 
 def commands(lab):
@@ -20,7 +20,7 @@ def commands(lab):
 
 ADVANCED = {
     "check": {"--ask", "--dump-config", "--enable", "--no-sandbox", "--one-link", "--stats"}, "explain": {"--ask", "--no-sandbox"},
-    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"},
+    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"}, "diff": {"--no-sandbox"},
     **{f"list {what}": {"--no-sandbox"} for what in ("images", "symbols", "members", "needs", "closure")},
 }  # fmt: skip
 
@@ -119,7 +119,7 @@ def test_bash_completion(lab, complete):
     assert complete("elfaudit list images --format=") == ["text", "json", "jsonl"]
     assert complete("elfaudit check --linker ") == ["bfd", "gold", "lld", "mold"]
     assert complete("elfaudit check --severity needed-u") == ["needed-unused="]
-    assert complete("elfaudit help di") == ["diagnose"] and "help" not in complete("elfaudit help ")
+    assert complete("elfaudit help dia") == ["diagnose"] and "help" not in complete("elfaudit help ")
     assert complete("elfaudit rules python-a") == ["python-abi"]
     # File names are bash's own business, and so is another program's command line.
     assert complete("elfaudit check a") == [] and complete("elfaudit check -- g++ --co") == []
@@ -147,7 +147,7 @@ def test_help_and_docs_name_every_value(lab, complete):
     found = set()
     for command in commands(lab):
         text = lab.audit(*command.split(), "--help").out
-        docs = "".join((SOURCE_DIR / "docs" / f"{page}.md").read_text() for page in ("check", "list", "diagnose"))
+        docs = "".join((SOURCE_DIR / "docs" / f"{page}.md").read_text() for page in ("check", "list", "diagnose", "diff"))
         for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+) [A-Z]", text, re.M):
             values = [value for value in complete(f"elfaudit {command} {option} ") if not value.endswith("=")]
             if not values:
