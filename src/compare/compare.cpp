@@ -4,13 +4,14 @@
 //     Python tags in the same folder; else by that name alone, where each build has one such file.
 //  2. An export is one by its name and version. A shared object has those in .dynsym, an archive those that its members
 //     define and do not hide. Symbols that linkers make (_edata) and the variables that a program copies are left out.
-//  3. A removed export breaks users, unless a library that NEW needs, and comes with, exports it, or they define it as
-//     well: instances of std's templates. A version that is gone breaks users as well, even those that need no symbol
-//     of it. Where NEW defines no versions at all, glibc's loader warns and accepts any.
+//  3. A removed export breaks users, unless a library that NEW needs, and comes with, exports it, or they have a copy: what
+//     is inline or of a template, unless debug info finds it in a source file. A version that is gone breaks users as well,
+//     even those that need no symbol of it. Where NEW defines no versions at all, glibc's loader may accept any.
 //  4. A size is compared of variables: a program that is not position-independent holds a copy of OLD's size (a copy
 //     relocation). There are none of thread-local variables, and none with archives.
-//  5. A type matters where an exported function or variable depends on it. One that is defined in a source file is seen by
-//     that file alone, if the debug info names headers of the project: others have pointers to it. Then it is a note.
+//  5. A type matters where an exported function or variable depends on it. Users know its layout if they have it by value,
+//     or pass pointers that no export gives them. If one does, or if a source file defines the type and the project has
+//     headers, they may have pointers alone: a note.
 //  6. Where both have a soname and these differ, users of OLD don't load NEW: what breaks is a note.
 //  7. A GPU for which OLD has code or PTX and NEW has neither breaks users that have it.
 
@@ -183,9 +184,9 @@ bool is_in_every_file(std::string_view name, bool program) {
 
 /// A program's copy of a library's variable has the version that it needs of the library.
 bool is_copy(const ObjectFacts& object, std::string_view version) {
-  return !version.empty() && std::ranges::any_of(object.version_needs, [&](const VersionNeed& need) {
-    return object.text(need.version) == version;
-  });
+  if (object.kind != ObjectKind::Executable || version.empty()) return false;
+  return std::ranges::any_of(object.version_needs,
+                             [&](const VersionNeed& need) { return object.text(need.version) == version; });
 }
 
 Exports exports_of(const InputFacts& input) {
@@ -221,20 +222,10 @@ std::string_view kind_of(SymbolType type) {
 
 bool is_function(SymbolType type) { return is_one_of(type, {SymbolType::Function, SymbolType::IndirectFunction}); }
 
-/// Is it a function, table or variable of std, or of GNU's extensions of it? "_ZNKSt6vectorIiE4sizeEv", "_ZNSaIiEC1Ev"
-/// (Itanium C++ ABI 5.1.2 and 5.1.10).
-bool is_of_std(std::string_view name) {
-  if (is_among(name, {"_ZnwmPv", "_ZnamPv", "_ZdlPvS_", "_ZdaPvS_"})) return true;  // placement
-  if (!take_prefix(name, "_Z")) return false;
-  for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV", "Z", "N", "K"}) take_prefix(name, special);
-  return name.starts_with("9__gnu_cxx") ||
-         (name.size() > 1 && name[0] == 'S' && std::string_view("tabsiod").find(name[1]) != name.npos);
-}
-
-/// What C++ compilers put into every object that uses it: users of such an export have a copy.
+/// Inline functions and variables, instances of templates, and tables of classes without a key function (Itanium C++ ABI
+/// 5.2): compilers put them into every object that uses them, so that users of such an export have a copy.
 bool is_compiled_by_users(const ExportKey& key, const Export& of) {
-  if (!of.symbol->weak() || !key.second.empty() || !is_mangled(key.first)) return false;
-  return is_of_std(key.first) || !is_instance(demangle(key.first));
+  return of.symbol->binding != Binding::Global && key.second.empty() && is_mangled(key.first);
 }
 
 // --- Versions that are numbers: "GLIBC_2.34".
@@ -659,7 +650,7 @@ class FilePair {
     }
   }
 
-  /// An inline function that a source file defines is one that no user has compiled.
+  /// Of what a source file defines no user has a copy.
   static void add_place(Change& change, const SourceLine& at) {
     change.places.push_back(at);
     const std::size_t inline_words = change.words.find(kWasInline);
@@ -667,7 +658,7 @@ class FilePair {
     change.impact = Impact::Breaks;
     change.words.resize(inline_words);
   }
-  static constexpr std::string_view kWasInline = ": it was inline, and users have compiled it";
+  static constexpr std::string_view kWasInline = ": users have compiled what is inline or of a template";
 
   // --- Types.
 
@@ -680,7 +671,7 @@ class FilePair {
     for (const InputFacts& input : inputs) resolution.linked.emplace_back(input.objects.size(), true);
     TypeOptions reading;
     reading.jobs = options_.jobs;
-    reading.system_files = true;
+    reading.of_builds = true;
     const TypeComparison types = elfaudit::compare_types(inputs, resolution, reading);
     std::array<std::set<std::uint32_t>, 2> unread;
     for (const ObjectId id : types.not_compared) unread[id.input].insert(id.object);
@@ -712,8 +703,9 @@ class FilePair {
   void report_type(const TypeDivergence& divergence) {
     const bool swapped = divergence.a.first.input == 1;
     const TypeVariant &before = swapped ? divergence.b : divergence.a, &after = swapped ? divergence.a : divergence.b;
-    const bool apart = divergence.is_type && !divergence.is_enumeration && is_source_file(before.line.file) &&
-                       is_source_file(after.line.file) && has_headers();
+    const bool in_source = is_source_file(before.line.file) && is_source_file(after.line.file) && has_headers();
+    const bool apart =
+        divergence.is_type && (divergence.use == TypeUse::Unknown || (divergence.use == TypeUse::Pointer && in_source));
     std::vector<std::string> users;
     for (std::string_view symbol : divergence.bound)
       if (take_prefix(symbol, "merged: ") || take_prefix(symbol, "shared: "))
@@ -721,7 +713,11 @@ class FilePair {
     std::string words = fmt::format(
         "{}{}", divergence.is_type ? divergence.name + ": " : demangle(divergence.name) + " ", divergence.words);
     if (!users.empty()) words += "; used by " + some_of(users, 3);
-    if (apart) words += fmt::format("; it is defined in {}, which users do not include", before.line.file);
+    if (apart)
+      words +=
+          in_source ? fmt::format("; users do not include {}", before.line.file) : "; users may just pass pointers on";
+    // A typedef of a type is a name of its own, with the same words.
+    if (!described_.insert(divergence.words).second) return;
     const auto size = [](const TypeVariant& variant) {
       return variant.size == 0 ? std::string() : std::to_string(variant.size);
     };
@@ -874,7 +870,8 @@ class FilePair {
   std::optional<std::map<ExportKey, std::string>> needed_exports_;
   std::vector<std::pair<std::size_t, Export>> to_locate_;  ///< change and export
   std::optional<bool> headers_;
-  bool renamed_ = false;  ///< another soname
+  std::set<std::string> described_;  ///< differences of types
+  bool renamed_ = false;             ///< another soname
 };
 
 // --- Files that one build alone has.

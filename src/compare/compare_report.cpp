@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "elfaudit/compare.hpp"
 #include "elfaudit/version.hpp"
@@ -23,13 +24,22 @@ std::string_view to_word(Impact impact) {
 
 constexpr Impact kImpacts[] = {Impact::Breaks, Impact::Note, Impact::Compatible};
 
-bool is_unchanged(const ComparedFile& file) { return file.changes.empty() && file.limits.empty(); }
-
 /// "lib/libx.so.1 -> lib/libx.so.2"
 std::string title(const ComparedFile& file) {
   if (file.before.empty() || file.after.empty() || file.before == file.after)
     return file.before.empty() ? file.after : file.before;
   return file.before + " -> " + file.after;
+}
+
+/// What could not be compared, each with its files: "NEW has no debug info of types ... (libx.so, liby.so and 7 more)".
+std::vector<std::string> limits_of(const BuildComparison& comparison) {
+  std::map<std::string, std::vector<std::string>> files;
+  for (const ComparedFile& file : comparison.files)
+    for (const std::string& limit : file.limits) files[limit].push_back(title(file));
+  std::vector<std::string> limits;
+  for (const auto& [limit, of] : files)
+    limits.push_back(comparison.files.size() == 1 ? limit : fmt::format("{} ({})", limit, some_of(of, 3)));
+  return limits;
 }
 
 /// "1 break, 2 notes, 3 compatible changes in 2 of 5 files"
@@ -67,7 +77,7 @@ std::string places_text(const Change& change) {
 }  // namespace
 
 std::string text_comparison(const BuildComparison& comparison, bool color, std::size_t columns) {
-  constexpr std::size_t kIndent = 14;
+  constexpr std::size_t kIndent = 14, kUnknown = 9;
   const auto painted = [&](Impact impact) {
     const std::string word = fmt::format("{:<10}", to_word(impact));
     if (!color || impact == Impact::Note) return word;
@@ -75,7 +85,7 @@ std::string text_comparison(const BuildComparison& comparison, bool color, std::
   };
   std::string out;
   for (const ComparedFile& file : comparison.files) {
-    if (is_unchanged(file)) continue;
+    if (file.changes.empty()) continue;
     out += visible(title(file)) + "\n";
     each_shown(
         file,
@@ -88,10 +98,10 @@ std::string text_comparison(const BuildComparison& comparison, bool color, std::
         [&](Impact impact, std::string_view kind, std::size_t count) {
           out += fmt::format("  {}  and {} more [{}]\n", painted(impact), count, kind);
         });
-    for (const std::string& limit : file.limits)
-      out += fmt::format("  {:<10}  {}\n", "unknown", wrapped(visible(limit), kIndent, columns));
     out += "\n";
   }
+  for (const std::string& limit : limits_of(comparison))
+    out += fmt::format("unknown: {}\n", wrapped(visible(limit), kUnknown, columns));
   for (const std::string& note : comparison.notes) out += visible(note) + "\n";
   return out + summary_of(comparison) + "\n";
 }
@@ -100,7 +110,7 @@ std::string markdown_comparison(const BuildComparison& comparison) {
   constexpr std::size_t kMostRows = 500;  // of each file: GitHub takes 64 KiB for a comment and 1 MiB for a step
   std::string out = fmt::format("### elfaudit diff: {}\n", markdown_text(summary_of(comparison)));
   for (const ComparedFile& file : comparison.files) {
-    if (is_unchanged(file)) continue;
+    if (file.changes.empty()) continue;
     out += fmt::format("\n**{}**\n", markdown_text(title(file)));
     std::size_t rows = 0;
     each_shown(
@@ -115,8 +125,8 @@ std::string markdown_comparison(const BuildComparison& comparison) {
           out += fmt::format("| {} | and {} more | | {} |\n", to_word(impact), count, kind);
         });
     if (rows > kMostRows) out += fmt::format("\nand {} more\n", rows - kMostRows);
-    for (const std::string& limit : file.limits) out += "\nUnknown: " + markdown_text(limit) + "\n";
   }
+  for (const std::string& limit : limits_of(comparison)) out += "\nUnknown: " + markdown_text(limit) + "\n";
   for (const std::string& note : comparison.notes) out += "\n" + markdown_text(note) + "\n";
   return out;
 }

@@ -73,16 +73,21 @@ struct TypeVariant {
   SourceLine line;          ///< line 0: not known
 };
 
+/// Why code that uses exports has to know the layout of a type. Value: it has objects of the type, or reads them. Pointer:
+/// it passes pointers, and no export gives it one. Unknown: an export does, and it may pass that on without a look.
+enum class TypeUse : std::uint8_t { Unknown, Pointer, Value };
+
 /// A name that two objects understand differently.
 struct TypeDivergence {
   std::string name;  ///< of a type qualified, else mangled
   bool is_type = false;
-  bool is_enumeration = false;
+
   std::string words;                 ///< "differs between a.o and b.o: 'x' is int at offset 0 in a.o (s.h:2) and ..."
   bool harmless = false;             ///< data is understood alike: names differ, or what a pointer points to
   TypeVariant a, b;                  ///< of variables and functions `a` is a definition
   std::vector<std::string> bound;    ///< what the linker binds that depends on it, "merged: use(State const&)"
   std::vector<std::string> holders;  ///< types that differ only because they hold this one
+  TypeUse use = TypeUse::Unknown;    ///< of a type, with TypeOptions::of_builds
   std::optional<Cause> cause;
   std::vector<Fix> fixes;
   std::vector<std::string> options;  ///< without a cause: "-mavx for a.o alone"
@@ -99,7 +104,7 @@ struct TypeOptions {
   std::string cache{};             ///< the folder of the cache (facts/cache.hpp); empty: none
   std::string compile_commands{};  ///< this and the next: see BuildRecords
   std::string known_commands{};
-  bool system_files = false;  ///< compares shared objects and programs in the system's folders as well
+  bool of_builds = false;  ///< inputs are two builds of one file, wherever they are: TypeDivergence::use is wanted
 };
 
 /// What compare_types() asks of an object, then of each image of its device code, in bytes that facts can keep

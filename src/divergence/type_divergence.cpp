@@ -131,8 +131,10 @@ std::string encoded(const std::vector<Mention>& mentions) {
   for (const Mention& mention : mentions) {
     out.number(mention.is_type ? 1 : 0);
     out.text(mention.name);
-    out.number(mention.types.size());
-    for (const std::string& type : mention.types) out.text(type);
+    for (const std::vector<std::string>* types : {&mention.types, &mention.values, &mention.made}) {
+      out.number(types->size());
+      for (const std::string& type : *types) out.text(type);
+    }
   }
   return out.take();
 }
@@ -143,8 +145,10 @@ std::vector<Mention> decoded_mentions(std::string_view text) {
   for (Mention& mention : mentions) {
     mention.is_type = in.number_to(1) != 0;
     mention.name = in.text();
-    mention.types.resize(in.count());
-    for (std::string& type : mention.types) type = in.text();
+    for (std::vector<std::string>* types : {&mention.types, &mention.values, &mention.made}) {
+      types->resize(in.count());
+      for (std::string& type : *types) type = in.text();
+    }
   }
   return mentions;
 }
@@ -152,8 +156,8 @@ std::vector<Mention> decoded_mentions(std::string_view text) {
 // --- What facts keep: the answers to all that is asked of an object or image, or why there are none.
 
 constexpr std::string_view kScheme = std::endian::native == std::endian::little
-                                         ? "shapes 2\n"  // changes with what type_reader.cpp compares
-                                         : "shapes 2, big-endian\n";
+                                         ? "shapes 3\n"  // changes with what type_reader.cpp compares
+                                         : "shapes 3, big-endian\n";
 
 struct KeptTypes {
   bool from_object_alone = true;  ///< ObjectRows
@@ -275,6 +279,7 @@ struct Disagreement {
   const Shape* shape_b = nullptr;
   Difference difference{};
   std::vector<std::string> bound{}, holders{};
+  TypeUse use = TypeUse::Unknown;
   Disagreement* root = nullptr;  ///< rule 4
 
   bool is_type() const { return row_a.kind == ShapeKind::Type; }
@@ -294,10 +299,11 @@ class TypeCheck {
   TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const TypeOptions& options)
       : inputs_(inputs),
         jobs_(options.jobs),
+        of_builds_(options.of_builds),
         cache_(options.cache),
         causes_(options.compile_commands, options.known_commands) {
     for (const ObjectId id : linked_objects(inputs, resolution))
-      if (is_compared(facts(id), options.system_files)) add_parts(id);
+      if (is_compared(facts(id), options.of_builds)) add_parts(id);
   }
 
   TypeComparison run() {
@@ -307,6 +313,7 @@ class TypeCheck {
     if (!conflicts_.empty()) read_words();
     set_derived_apart();
     find_bound();
+    if (of_builds_) find_uses();
     for (Disagreement& conflict : conflicts_) {
       if (conflict.root == nullptr && conflict.bound.empty() && crosses(conflict)) see_through_memory(conflict);
       if (is_reported(conflict)) result.divergences.push_back(divergence(conflict));
@@ -318,8 +325,8 @@ class TypeCheck {
   }
 
  private:
-  static bool is_compared(const ObjectFacts& object, bool system_files) {
-    if (object.kind != ObjectKind::Relocatable && !system_files && is_of_system(object.origin.path)) return false;
+  static bool is_compared(const ObjectFacts& object, bool anywhere) {
+    if (object.kind != ObjectKind::Relocatable && !anywhere && is_of_system(object.origin.path)) return false;
     const bool known = object.available || !object.indexed_in.empty();
     return known && !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary;
   }
@@ -805,6 +812,62 @@ class TypeCheck {
     return all;
   }
 
+  // --- What users of the exports have to know.
+
+  using TypeNames = std::set<std::string>;
+
+  void find_uses() {
+    std::vector<std::uint32_t> objects(std::min(parts_.size(), kMostReopened));
+    std::vector<std::string> requests;
+    for (std::uint32_t i = 0; i < objects.size(); ++i)
+      requests.push_back(request(Ask::Mentions, objects[i] = i).take());
+    std::unordered_set<std::string_view> exports;
+    for (const std::uint32_t number : objects)
+      for (const Symbol& symbol : object(number).symbols)
+        if (symbol.defined() && !is_hidden(symbol.visibility)) exports.insert(object(number).name(symbol));
+    std::map<std::string, TypeNames> held;  // by value, by the type that holds them
+    TypeNames values, pointers, made;
+    ask(objects, std::move(requests), [&](std::uint32_t, const std::string& answer) {
+      for (const Mention& mention : decoded_mentions(answer)) {
+        if (mention.is_type) {
+          held[without_arguments(mention.name)].insert(mention.values.begin(), mention.values.end());
+        } else if (exports.contains(mention.name)) {
+          values.insert(mention.values.begin(), mention.values.end());
+          pointers.insert(mention.types.begin(), mention.types.end());
+          made.insert(mention.made.begin(), mention.made.end());
+          if (mention.name.find("C1E") != std::string::npos) values.insert(constructed_by(mention.name));
+        }
+      }
+    });
+    std::erase_if(pointers, [&](const std::string& type) { return made.contains(type); });
+    for (TypeNames* known : {&values, &pointers}) add_held(held, *known);
+    for (Disagreement& conflict : conflicts_)
+      for (const std::string& name : names_of(conflict)) {
+        const std::string type = without_arguments(name);
+        conflict.use = std::max(conflict.use, values.contains(type)     ? TypeUse::Value
+                                              : pointers.contains(type) ? TypeUse::Pointer
+                                                                        : TypeUse::Unknown);
+      }
+  }
+
+  /// "n::C" of the constructor _ZN1n1CC1Ev
+  static std::string constructed_by(const std::string& constructor) {
+    const std::string name = without_arguments(demangle(constructor));
+    const std::string function = name.substr(0, name.find('('));
+    return function.substr(0, std::min(function.rfind("::"), function.size()));
+  }
+
+  static void add_held(const std::map<std::string, TypeNames>& held, TypeNames& known) {
+    std::vector<std::string> work(known.begin(), known.end());
+    while (!work.empty()) {
+      const auto found = held.find(work.back());
+      work.pop_back();
+      if (found == held.end()) continue;
+      for (const std::string& type : found->second)
+        if (known.insert(type).second) work.push_back(type);
+    }
+  }
+
   bool crosses(const Disagreement& conflict) const {
     return is_device(conflict.shown_a) != is_device(conflict.shown_b);
   }
@@ -829,7 +892,7 @@ class TypeCheck {
   TypeDivergence divergence(Disagreement& conflict) {
     TypeDivergence reported;
     reported.is_type = conflict.is_type();
-    reported.is_enumeration = reported.is_type && conflict.shape_a->type == "enum";
+    reported.use = conflict.use;
     reported.name = readable(conflict);
     reported.harmless = conflict.difference.kind == DifferenceKind::Names;
     const auto variant = [&](std::uint32_t shown, const std::vector<std::uint32_t>& all, const Shape& shape) {
@@ -865,6 +928,7 @@ class TypeCheck {
 
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;
+  const bool of_builds_;
   mutable PlaceCache cache_;
   LayoutCauses causes_;
   std::vector<Part> parts_;

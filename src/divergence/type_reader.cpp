@@ -984,9 +984,9 @@ std::vector<Mention> read_mentions(const Origin& origin) {
   std::vector<Mention> mentions;
   each_reader(origin, [&](TypeReader& reader) {
     reader.each({.all_parameters = true}, [&](Shape&& shape) {
-      Mention mention{shape.row.kind == ShapeKind::Type, shape.name, types_in(shape.type)};
-      for (const ShapePart& part : shape.parts)
-        for (std::string& type : types_in(part.type)) mention.types.push_back(std::move(type));
+      Mention mention{shape.row.kind == ShapeKind::Type, shape.name, {}};
+      add_types(mention, shape.type, true);
+      for (const ShapePart& part : shape.parts) add_types(mention, part.type, false);
       std::ranges::sort(mention.types);
       mention.types.erase(std::unique(mention.types.begin(), mention.types.end()), mention.types.end());
       if (!mention.types.empty()) mentions.push_back(std::move(mention));

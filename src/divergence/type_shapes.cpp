@@ -115,4 +115,15 @@ std::vector<std::string> types_in(std::string_view text) {
   return found;
 }
 
+void add_types(Mention& mention, std::string_view text, bool result) {
+  const std::vector<std::string> types = types_in(text);
+  const std::string_view before = text.substr(0, text.find(kRecord));
+  const auto add_to = [&](std::vector<std::string>& list) { list.insert(list.end(), types.begin(), types.end()); };
+  add_to(mention.types);
+  if (before.find_first_not_of("[]0123456789") == before.npos)
+    add_to(mention.values);
+  else if (before.find_first_not_of("*&") == before.npos && before.size() >= (result ? 1 : 2))
+    add_to(mention.made);
+}
+
 }  // namespace elfaudit

@@ -81,11 +81,16 @@ struct Shape {
 struct Mention {
   bool is_type = false;
   std::string name;
-  std::vector<std::string> types;  ///< without template arguments, each once
+  std::vector<std::string> types;     ///< without template arguments, each once
+  std::vector<std::string> values{};  ///< those of them that it holds, takes or returns by value
+  std::vector<std::string> made{};    ///< those that others get from it by pointer
 };
 
 /// The types whose names `text`, of Shape or ShapePart, holds.
 std::vector<std::string> types_in(std::string_view text);
+
+/// Adds them to the mention. `result`: the text is the type of a variable, or of what a function returns.
+void add_types(Mention& mention, std::string_view text, bool result);
 
 /// What an object has that can be compared.
 enum class TypeInfo : std::uint8_t {

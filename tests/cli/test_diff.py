@@ -35,6 +35,8 @@ PAIRS = {
 }  # fmt: skip
 CXX_PAIRS = {
     "virtual": (CLASS % "void b();", CLASS % "virtual void b();", "", "", ["breaks export-size _ZTV1S"]),
+    "template": ("template <class T> int f(T) { return 1; } template int f<int>(int);", "int g() { return 1; }", "-g", "",
+                 ["breaks export-removed _Z1fIiEiT_", "compatible export-added _Z1gv"]),
     "inline": ("inline int h() { return 1; } int f() { return h(); }", "int f() { return 1; }", "-O0", "", ["note export-removed _Z1hv"]),
     "std": ("#include <vector>\nint f(std::vector<int> &v) { v.clear(); return 0; }", "int f(void *) { return 0; }", "-O0", "",
             ["breaks export-removed _Z1fRSt6vectorIiSaIiEE", "note export-removed _ZNSt6vectorIiSaIiEE5clearEv", "compatible export-added _Z1fPv"]),
@@ -75,7 +77,7 @@ def test_changes_are_judged(lab, name):
 
 def test_half_an_answer_is_said_to_be_one(lab):
     old, new = library(lab, "old", STRUCT % "int a;", "-g"), library(lab, "new", STRUCT % "int z, a;")
-    assert "unknown     NEW has no debug info of types" in lab.audit("diff", old, new).out
+    assert "unknown: NEW has no debug info of types" in lab.audit("diff", old, new).out
     assert "no change in 1 file" in lab.audit("diff", old, old).out and "unknown" not in lab.audit("diff", old, old).out
 
 
@@ -127,7 +129,7 @@ def test_gpu_architectures(lab):
 
 
 def test_markdown_has_no_markup_of_names(lab):
-    old, new = library(lab, "old", "template <class T> int f_(T) { return 1; } template int f_<int>(int);", "", "g++"), library(lab, "new", G)
+    old, new = library(lab, "old", "template <class T> int f_(T) { return 1; } template int f_<int>(int);", "-g", "g++"), library(lab, "new", G)
     out = lab.audit("diff", "--format", "markdown", old, new).out
     assert "| breaks | int f&#95;&#60;int&#62;(int) is not exported any more |" in out
 
