@@ -12,7 +12,8 @@
 //  5. A type matters where an exported function or variable depends on it. Users know its layout if they have it by value,
 //     or pass pointers that no export gives them. If one does, or if a source file defines the type and the project has
 //     headers, they may have pointers alone: a note.
-//  6. Where both have a soname and these differ, users of OLD don't load NEW: what breaks is a note.
+//  6. Where both have a soname and these differ, users of OLD don't load NEW, and have to be linked again: what breaks of
+//     exports is a note.
 //  7. A GPU for which OLD has code or PTX and NEW has neither breaks users that have it.
 
 #include "elfaudit/compare.hpp"
@@ -277,7 +278,8 @@ class FilePair {
 
   void run() {
     compare_device_code();
-    if (a_.objects.empty() || b_.objects.empty() || a_.kind == InputKind::DeviceFile) return finish();
+    if (a_.objects.empty() || b_.objects.empty() || (a_.kind == InputKind::DeviceFile && b_.kind == a_.kind))
+      return finish();
     if (!is_for_same_machine()) return finish();
     old_exports_ = exports_of(a_);
     new_exports_ = exports_of(b_);
@@ -325,7 +327,7 @@ class FilePair {
     if (a_.kind != b_.kind)
       add(Impact::Breaks, "file-kind", fmt::format("is {}; OLD is {}", word(b_.kind), word(a_.kind)), {},
           std::string(word(a_.kind)), std::string(word(b_.kind)));
-    return out_.changes.empty() || (before == after && a_.kind == b_.kind);
+    return before == after && a_.kind == b_.kind;
   }
 
   // --- What it asks of the loader.
@@ -404,19 +406,12 @@ class FilePair {
 
   void compare_requests() {
     const StackRequest before = old_object().stack, after = new_object().stack;
-    if (before != after) {
-      const bool worse = after != StackRequest::Plain && before != StackRequest::Executable;
+    const bool worse = after != StackRequest::Plain && before != StackRequest::Executable;
+    if (before != after)
       add(worse ? Impact::Note : Impact::Compatible, "stack",
-          fmt::format("asks for {} stack; OLD asks for {}{}",
-                      after == StackRequest::Executable ? "an executable"
-                      : after == StackRequest::Plain    ? "a plain"
-                                                        : "no kind of",
-                      before == StackRequest::Executable ? "an executable one"
-                      : before == StackRequest::Plain    ? "a plain one"
-                                                         : "none",
-                      worse ? ": hardened systems refuse an executable one, and so does dlopen() of glibc 2.41" : ""),
+          fmt::format("the kind of stack is {}; in OLD {}{}", word(after), word(before),
+                      worse ? ": hardened systems, and dlopen() of glibc 2.41, refuse an executable one" : ""),
           {}, word(before), word(after));
-    }
     const std::uint64_t old_page = old_object().page_alignment, new_page = new_object().page_alignment;
     if (old_page != new_page && old_page != 0 && new_page != 0)
       add(new_page < old_page ? Impact::Note : Impact::Compatible, "page-alignment",
@@ -474,7 +469,7 @@ class FilePair {
       if (!old_exports_.contains(key)) report_added(key, of);
   }
 
-  /// The definition of NEW that users of another version find: a default one, or one without version.
+  /// NEW's definition without a version, or the one that links use.
   const Export* find_new(const std::string& name, bool versioned) const {
     for (auto found = new_exports_.lower_bound({name, {}}); found != new_exports_.end() && found->first.first == name;
          ++found)
@@ -482,23 +477,33 @@ class FilePair {
     return nullptr;
   }
 
-  /// Users that ask for a version find a definition without one, and the reverse: what glibc's loader accepts
-  /// (elf/dl-lookup.c, check_match).
-  bool is_found_otherwise(const ExportKey& key, const Export& of) {
+  /// NEW's definition that a reference of OLD finds although the version differs: what glibc's loader accepts
+  /// (elf/dl-lookup.c, check_match). For one without a version that is the default, else the first version of all.
+  const Export* find_otherwise(const ExportKey& key) const {
     const Export* const other = find_new(key.first, key.second.empty());
+    if (!key.second.empty()) return losing_versions_breaks() && !new_versions_.contains(key.second) ? nullptr : other;
+    if (other != nullptr || new_object().versions.size() < 2) return other;
+    const auto first = new_exports_.find({key.first, std::string(new_object().text(new_object().versions[1]))});
+    return first == new_exports_.end() ? nullptr : &first->second;
+  }
+
+  bool is_found_otherwise(const ExportKey& key, const Export& of) {
+    const Export* const other = find_otherwise(key);
     if (other == nullptr) return false;
     const ExportKey now{key.first, std::string(version_of(*other))};
-    if (key.second.empty()) {
-      report(Impact::Compatible, "export-version",
-             fmt::format("{} has a version now; users of OLD find it", shown(now, *other)), now, *other,
-             spelled(key, of), spelled(now, *other));
-    } else {
-      if (losing_versions_breaks() && !new_versions_.contains(key.second)) return false;
+    if (!key.second.empty())
       report(Impact::Note, "export-removed",
              fmt::format("{} has no version any more; users of OLD find it{}", shown(key, of),
                          has_versions() ? "" : ", and glibc's loader warns them"),
              key, of, spelled(key, of), spelled(now, *other));
-    }
+    else if (other->symbol->default_version)
+      report(Impact::Compatible, "export-version",
+             fmt::format("{} has a version now; users of OLD find it", shown(now, *other)), now, *other,
+             spelled(key, of), spelled(now, *other));
+    else
+      report(Impact::Note, "export-removed",
+             fmt::format("{} is {} now; users of OLD find it, new links do not", shown(key, of), shown(now, *other)),
+             key, of, spelled(key, of), spelled(now, *other));
     compare(key, of, *other);
     return true;
   }
@@ -529,7 +534,12 @@ class FilePair {
     const auto older = old_exports_.lower_bound({key.first, {}});
     if (older == old_exports_.end() || older->first.first != key.first)
       return report(Impact::Compatible, "export-added", shown(key, of) + " is new", key, of, {}, spelled(key, of));
-    if (key.second.empty() || older->first.second.empty()) return;  // is_found_otherwise()
+    if (key.second.empty()) return;  // is_found_otherwise()
+    if (older->first.second.empty()) {
+      if (!of.symbol->default_version)
+        report(Impact::Compatible, "export-added", shown(key, of) + " is new", key, of, {}, spelled(key, of));
+      return;
+    }
     report(Impact::Compatible, "export-version",
            fmt::format("{} is a new version{}", shown(key, of),
                        of.symbol->default_version ? ", which links use from now on" : ""),
@@ -835,8 +845,9 @@ class FilePair {
 
   // --- The result.
 
+  /// Is it gone once users are linked again, or of no interest to who calls one function?
   static bool is_of_export(std::string_view kind) {
-    return kind.starts_with("export-") || kind == "type" || kind == "declaration";
+    return starts_with_any(kind, {"export-", "version-"}) || kind == "type" || kind == "declaration";
   }
 
   /// Rule 6. A module of Python is used by one function.
@@ -851,7 +862,7 @@ class FilePair {
         }
     if (renamed_)
       for (Change& change : out_.changes)
-        if (change.impact == Impact::Breaks) {
+        if (change.impact == Impact::Breaks && is_of_export(change.kind)) {
           change.impact = Impact::Note;
           change.relink = true;
         }

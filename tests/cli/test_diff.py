@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elfaudit_test import SOURCE_DIR, need
+from elfaudit_test import SOURCE_DIR, need, sampled
 from elfaudit_wheels import wheel
 
 need("gcc", "g++", "readelf")
@@ -24,6 +24,8 @@ PAIRS = {
     "thread-local": ("__thread int t; " + F, F, "", "", ["breaks export-removed t"]),
     "version gone": (F + G, F + G, V2, V1, ["breaks export-removed g@@V2", "breaks version-removed V2"]),
     "version gained": (F, F, "", V1, ["compatible export-version f@@V1", "compatible version-added V1"]),
+    "version hidden": (F + G, F.replace("f(", "f1(") + G + '__asm__(".symver f1,f@V1");', "", V2,
+                       ["note export-removed f", "compatible export-added f@V1"]),
     "no versions": (F, F, V1, "", ["breaks export-removed f@@V1", "breaks version-removed V1"]),
     "size": ("int v[2] = {1};", "int v[4] = {1};", "", "", ["breaks export-size v"]),
     "soname": (F + G, F, SONAME + "1", SONAME + "2", ["note export-removed g", "note soname None"]),
@@ -64,7 +66,7 @@ def changes(document):
     return [f"{change['impact']} {change['kind']} {change['subject']}" for file in document["files"] for change in file["changes"]]
 
 
-@pytest.mark.parametrize("name", [*PAIRS, *CXX_PAIRS])
+@pytest.mark.parametrize("name", sampled([*PAIRS, *CXX_PAIRS], 2))
 def test_changes_are_judged(lab, name):
     old, new, old_options, new_options, expected = {**PAIRS, **CXX_PAIRS}[name]
     compiler = "g++" if name in CXX_PAIRS else "gcc"

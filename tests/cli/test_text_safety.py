@@ -282,7 +282,7 @@ OPTIONS = ["--config", "--baseline", "--compile-commands", "--source-root", "--m
 
 def test_what_is_wrong_with_the_command_line(lab):
     lab.cc("a.o", "int state;", "gcc")
-    for words in ([HOSTILE], ["check", HOSTILE], ["check", b"--" + HOSTILE], ["check", "@" + decoded(HOSTILE)], ["list", HOSTILE], ["list", "images", HOSTILE], ["list", "closure", HOSTILE], ["rules", HOSTILE],
+    for words in ([HOSTILE], ["check", HOSTILE], ["check", b"--" + HOSTILE], ["check", "@" + decoded(HOSTILE)], ["list", HOSTILE], ["list", "images", HOSTILE], ["list", "closure", HOSTILE], ["rules", HOSTILE], ["diff", HOSTILE, HOSTILE],
                   ["diagnose", HOSTILE], ["index", HOSTILE, "-o", "x"], ["index", "--", HOSTILE], ["link", "--", HOSTILE], ["explain", HOSTILE, "a.o"], ["check", "--", "ld", HOSTILE, "a.o"], ["help", HOSTILE]):  # fmt: skip
         run(lab, *words)
     for option in OPTIONS:
@@ -335,6 +335,8 @@ def libraries(tmp_path_factory):
 
 def test_shared_objects(lab, libraries):
     os.symlink(libraries / "lib.so", lab.path / "lib.so")
+    for format in ("text", "markdown", "json"):
+        run(lab, "diff", "--format", format, "lib.so", libraries / "stub.so")
     for words in (["list", "needs"], ["list", "symbols"], ["list", "closure"]):
         run(lab, *words, "lib.so")
         output = run(lab, *words, "--format", "json", "lib.so").stdout
