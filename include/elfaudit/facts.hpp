@@ -101,7 +101,8 @@ struct DlopenNote {
   bool operator==(const DlopenNote&) const = default;
 };
 
-/// What PT_GNU_STACK requests. Unspecified: the file has none, and the machine's default applies.
+/// What PT_GNU_STACK, or an object's .note.GNU-stack, requests. Unspecified: there is none, and the machine's default
+/// applies.
 enum class StackRequest : std::uint8_t { Unspecified, Plain, Executable };
 
 /// The kinds of relocations that a relocatable object has in sections that are loaded: mostly enough to see that a linker
@@ -175,7 +176,7 @@ struct ObjectFacts {
   std::vector<Text> versions;                      ///< those it defines, including its own name (VER_FLG_BASE)
   std::vector<VersionNeed> version_needs;          ///< in the order of .gnu.version_r
   std::vector<DlopenNote> dlopen_notes;            ///< in the order of .note.dlopen
-  StackRequest stack = StackRequest::Unspecified;  ///< of programs and shared objects
+  StackRequest stack = StackRequest::Unspecified;  ///< that it runs with
   std::uint64_t page_alignment = 0;  ///< the largest page size with which all PT_LOAD segments can be mapped; 0: none
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself

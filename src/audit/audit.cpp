@@ -30,6 +30,7 @@
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "scan/spelling.hpp"
+#include "ship/machine_demands.hpp"
 #include "ship/system_uses.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"
@@ -327,6 +328,7 @@ class AuditRun {
   void find_references_past_ends();
   void find_left_out_members();
   void bind_to_system();
+  void find_demands();
   void compare_instruction_sets();
   void compare_debug_types();
   void apply_all_rules();
@@ -362,6 +364,7 @@ class AuditRun {
   std::vector<Overrun> overruns_;
   LeftOut left_out_;
   std::optional<SystemUses> system_uses_;
+  MachineDemands demands_;
   std::vector<MixedFunction> mixed_functions_;
   TypeComparison types_;
   std::vector<std::string> problems_;  ///< met while places were looked for
@@ -500,6 +503,12 @@ void AuditRun::bind_to_system() {
   });
 }
 
+void AuditRun::find_demands() {
+  demands_ = attempt_("the output", [&] {
+    return find_machine_demands(made_.job, made_.inputs, made_.resolution, unsettled_, *names_);
+  });
+}
+
 void AuditRun::compare_instruction_sets() {
   if (!made_.job.scope.command) return;
   mixed_functions_ = attempt_("instruction sets", [&] {
@@ -548,6 +557,7 @@ void AuditRun::apply_all_rules() {
   evidence.resolve_as = [&](LinkerKind linker) { return resolve_as(linker); };
   evidence.types = &types_;
   evidence.overruns = overruns_;
+  evidence.demands = &demands_;
   evidence.left_out = &left_out_;
   evidence.ship = &options_.ship;
   evidence.system_uses = system_uses_ ? &*system_uses_ : nullptr;
@@ -602,6 +612,7 @@ Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   run("overruns", &AuditRun::find_references_past_ends);
   run("left out", &AuditRun::find_left_out_members);
   run("systems", &AuditRun::bind_to_system);
+  run("output", &AuditRun::find_demands);
   run("instruction sets", &AuditRun::compare_instruction_sets);
   run("types", &AuditRun::compare_debug_types, "comparing types");
   run("rules", &AuditRun::apply_all_rules);

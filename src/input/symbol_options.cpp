@@ -157,7 +157,9 @@ bool WarningOptions::take(const LineItem& item) {
 }
 
 void WarningOptions::take_keyword(std::string_view keyword, std::string_view value) {
-  if (keyword == "execstack" || keyword == "noexecstack") policy_.stack_executable = keyword == "execstack";
+  const bool outranked = linker_.execstack_outranks && policy_.stack_executable.value_or(false);
+  if (keyword == "execstack" || (keyword == "noexecstack" && !outranked))
+    policy_.stack_executable = keyword == "execstack";
   if (keyword == "separate-code" || keyword == "noseparate-code") policy_.shared_pages = keyword == "noseparate-code";
   if (keyword == "execstack-if-needed") policy_.stack_if_needed = true;
   if (keyword == "stack-size") policy_.stack_sized = value.find_first_not_of("0xX") != std::string_view::npos;

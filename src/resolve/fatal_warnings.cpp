@@ -51,7 +51,31 @@ using StackNote = WarningSections::StackNote;
 /// Is a section of the object, by header index, in the output?
 using SectionIsKept = std::function<bool(ObjectId, std::uint32_t section)>;
 
-/// The output section of an input section, by GNU ld's default script.
+}  // namespace
+
+OutputStack output_stack(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution) {
+  OutputStack stack;
+  const LinkerTraits& linker = traits_of(job);
+  if (job.warnings.stack_executable) {
+    stack.executable = stack.by_option = *job.warnings.stack_executable;
+    return stack;
+  }
+  if (!linker.stack_as_objects_ask && !job.warnings.stack_if_needed) return stack;
+  stack.has_segment = job.warnings.stack_sized || !linker.stack_as_objects_ask;
+  for (const ObjectId id : linked_relocatables(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    // What the linker compiles of bytecode has a section that it makes then.
+    if (job.inputs[id.input].just_symbols || object.origin.bytecode) continue;
+    if (object.stack == StackRequest::Executable) stack.asking.push_back(id);
+    if (object.stack != StackRequest::Unspecified) stack.has_segment = true;
+    if (object.stack == StackRequest::Unspecified && linker.stack_as_objects_ask &&
+        machine_of(object).stack_is_executable)
+      stack.lacking.push_back(id);
+  }
+  stack.executable = !stack.asking.empty() || !stack.lacking.empty();
+  return stack;
+}
+
 std::string_view output_section(std::string_view name) {
   struct Rule {
     std::string_view prefix, output;
@@ -83,6 +107,8 @@ std::string_view output_section(std::string_view name) {
   const auto rule = std::ranges::find_if(kRules, [&](const Rule& r) { return name.starts_with(r.prefix); });
   return rule == kRules.end() ? name : rule->output;
 }
+
+namespace {
 
 bool shares_pages_of_code(std::string_view name) {
   return name == ".init" || name == ".fini" || name == ".plt" || name == ".plt.got" || name == ".plt.sec";
@@ -192,14 +218,11 @@ class MemoryCheck {
       if (*job_.warnings.stack_executable && job_.warnings.stack) warn(FatalWarning::Kind::StackAsked, {});
       return;
     }
-    bool noted = job_.warnings.stack_sized;
-    ObjectId lacks;
-    for (const auto& [id, object] : objects_) {
-      if (object.stack == StackNote::Executable) return warn(FatalWarning::Kind::StackAsked, id);
-      if (object.stack == StackNote::Plain) noted = true;
-      if (object.stack == StackNote::None && executable_by_default(id)) lacks = id;
-    }
-    if (noted && lacks.valid()) warn(FatalWarning::Kind::StackByDefault, lacks);
+    const OutputStack stack = output_stack(job_, inputs_, out_);
+    if (!stack.asking.empty())
+      warn(FatalWarning::Kind::StackAsked, stack.asking.front());
+    else if (stack.has_segment && !stack.lacking.empty())
+      warn(FatalWarning::Kind::StackByDefault, stack.lacking.back());
   }
 
   const LinkJob& job_;

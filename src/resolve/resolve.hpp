@@ -111,6 +111,22 @@ struct WarningReader {
 void find_fatal_warnings(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
                          const Unsettled& unsettled, const WarningReader& reader);
 
+/// The output section of an input section, by GNU ld's default script.
+std::string_view output_section(std::string_view name);
+
+// --- Whether the output's stack is executable.
+
+struct OutputStack {
+  bool executable = false;
+  bool by_option = false;           ///< -z execstack
+  bool has_segment = true;          ///< PT_GNU_STACK; without it the machine's default applies
+  std::vector<ObjectId> asking{};   ///< .note.GNU-stack is executable; in the order of the line
+  std::vector<ObjectId> lacking{};  ///< there is none, which means the same on the machine
+};
+
+/// Decides as the job's linker does. What it compiles of code for link-time optimisation is not known.
+OutputStack output_stack(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution);
+
 // --- What a resolution is a verdict on: decided here, and nowhere else.
 
 /// What can be judged of the link with these inputs. An output that is linked again (-r) leaves nothing undefined.

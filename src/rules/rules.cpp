@@ -52,6 +52,7 @@ const std::vector<RuleFamily>& families() {
                                            dependency_rules(),
                                            device_loading_rules(),
                                            left_out_rules(),
+                                           machine_rules(),
                                            instruction_set_rules(),
                                            stale_rules(),
                                            python_rules(),

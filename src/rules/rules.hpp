@@ -27,6 +27,7 @@ void require_rule(const std::string& id, const std::string& option);
 
 class LinkNames;
 struct LeftOut;
+struct MachineDemands;
 struct MixedFunction;
 struct Overrun;
 struct ShipPolicy;
@@ -64,6 +65,7 @@ struct Evidence {
   std::span<const MixedFunction> mixed_functions{};  ///< of a link command
   const ShipPolicy* ship = nullptr;                  ///< what files may ask of the machines that they run on
   const SystemUses* system_uses = nullptr;           ///< where ShipPolicy::runs_on or oldest-system asks for them
+  const MachineDemands* demands = nullptr;           ///< of a link command: its stack, and how far its code reaches
   const LeftOut* left_out = nullptr;                 ///< of a link command: what it leaves in its archives
   bool data_is_alike = false;                        ///< known of the whole build: see is_data_alike()
   const LinkNames* names = nullptr;  ///< the names of the inputs' symbols as numbers; null: not yet numbered
@@ -117,6 +119,7 @@ RuleFamily interposition_rules();
 RuleFamily device_loading_rules();
 RuleFamily instruction_set_rules();
 RuleFamily left_out_rules();
+RuleFamily machine_rules();
 RuleFamily shared_identity_rules();
 RuleFamily dependency_rules();
 RuleFamily stale_rules();

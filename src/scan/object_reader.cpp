@@ -254,6 +254,7 @@ class RelocatableReader {
       const bool in_group = (header.sh_flags & SHF_GROUP) != 0;
       if (header.sh_type == SHT_GROUP || (!in_group && name.starts_with(kLinkonce))) group_sections_.push_back(index);
       facts_.has_device_code |= holds_device_code(name);
+      note_stack(name, header.sh_flags, facts_);
       if (is_loaded_outside_groups(header.sh_flags)) facts_.loaded_bytes += header.sh_size;
       if (const LtoCompiler compiler = bytecode_in(name); compiler != LtoCompiler::None) facts_.lto.compiler = compiler;
     }

@@ -39,6 +39,12 @@ constexpr bool is_loaded_outside_groups(std::uint64_t flags) {
   return (flags & (SHF_ALLOC | SHF_GROUP | SHF_EXCLUDE)) == SHF_ALLOC;
 }
 
+/// The first .note.GNU-stack decides, by its flags (SHF_*).
+inline void note_stack(std::string_view section, std::uint64_t flags, ObjectFacts& facts) {
+  if (section != ".note.GNU-stack" || facts.stack != StackRequest::Unspecified) return;
+  facts.stack = (flags & SHF_EXECINSTR) != 0 ? StackRequest::Executable : StackRequest::Plain;
+}
+
 // --- Which definitions of data have one size and one kind of memory in all objects of a program, so that a linker that
 // merges two that differ makes one of the objects wrong. Asked by the prefilter of hashes, and by the rule
 // divergent-definition of facts.

@@ -56,6 +56,7 @@ class FactsReader : ObjectTables {
       const std::string_view name = names_of_sections_.data() + header.name();
       if (name.starts_with(kLinkonce) || bytecode_in(name) != LtoCompiler::None) return false;
       out_.has_device_code |= holds_device_code(name);
+      note_stack(name, header.flags(), out_);
     }
     return true;
   }
