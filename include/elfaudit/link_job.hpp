@@ -178,6 +178,7 @@ struct LinkJob {
   LinkScope scope;
   OutputKind output = OutputKind::Executable;
   std::string output_path;
+  std::string soname;  ///< -soname
   LinkerKind linker = LinkerKind::Bfd;
   int linker_version =
       0;  ///< major version of lld ("14", "19"), whose rules differ; 0: not known, treated as the newest

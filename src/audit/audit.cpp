@@ -30,6 +30,7 @@
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "scan/spelling.hpp"
+#include "ship/allow_lists.hpp"
 #include "ship/machine_demands.hpp"
 #include "ship/system_uses.hpp"
 #include "stale/stale.hpp"
@@ -365,6 +366,7 @@ class AuditRun {
   LeftOut left_out_;
   std::optional<SystemUses> system_uses_;
   MachineDemands demands_;
+  ExportLists export_lists_;
   std::vector<MixedFunction> mixed_functions_;
   TypeComparison types_;
   std::vector<std::string> problems_;  ///< met while places were looked for
@@ -561,6 +563,8 @@ void AuditRun::apply_all_rules() {
   evidence.left_out = &left_out_;
   evidence.ship = &options_.ship;
   evidence.system_uses = system_uses_ ? &*system_uses_ : nullptr;
+  export_lists_ = attempt_("lists of exports", [&] { return read_export_lists(options_.ship.exports); });
+  evidence.export_lists = &export_lists_;
   evidence.mixed_functions = mixed_functions_;
   evidence.names = &*names_;
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;

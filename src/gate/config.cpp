@@ -209,6 +209,13 @@ class ConfigReader {
     return text.substr(0, equals + 1) + (file.is_absolute() ? file : (folder() / file).lexically_normal()).string();
   }
 
+  /// A file near this one, or a pattern of symbols, which stays as it is.
+  std::string exports_of(const std::string& text) const {
+    const std::string near = (folder() / text).lexically_normal().string();
+    const bool is_path = text.find('/') != std::string::npos && text.find('(') == std::string::npos;
+    return !fs::path(text).is_absolute() && (is_path || is_there(near)) ? near : text;
+  }
+
   /// A file that was found, not named, must not write wherever its author likes.
   void keep_below(const std::string& key, const std::string& value, const toml::node& node) const {
     const std::size_t equals = value.find('=');
@@ -223,6 +230,7 @@ class ConfigReader {
   std::string value_of(const std::string& key, const toml::node& node) const {
     std::string value = text_of(key, node);
     if (key == "format") value = format_of(value);
+    if (key == "exports") value = exports_of(value);
     keep_below(key, value, node);
     return value;
   }

@@ -90,6 +90,7 @@ enum class OptionEffect : std::uint8_t {
   ExportDynamic,
   NoExportDynamic,
   ExcludeLibs,
+  Soname,
   UndefinedVersion,
   NoUndefinedVersion,
   Demangle,

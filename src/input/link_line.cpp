@@ -557,6 +557,9 @@ class LineReader {
       case OptionEffect::Output:
         job_.output_path = item.value;
         return true;
+      case OptionEffect::Soname:
+        job_.soname = item.value;
+        return true;
       case OptionEffect::Entry:
         entry_ = item.value;
         return true;

@@ -50,6 +50,7 @@ const std::vector<RuleFamily>& families() {
                                            interposition_rules(),
                                            shared_identity_rules(),
                                            dependency_rules(),
+                                           export_rules(),
                                            device_loading_rules(),
                                            left_out_rules(),
                                            machine_rules(),

@@ -26,6 +26,7 @@ namespace elfaudit {
 void require_rule(const std::string& id, const std::string& option);
 
 class LinkNames;
+struct ExportLists;
 struct LeftOut;
 struct MachineDemands;
 struct MixedFunction;
@@ -66,6 +67,7 @@ struct Evidence {
   const ShipPolicy* ship = nullptr;                  ///< what files may ask of the machines that they run on
   const SystemUses* system_uses = nullptr;           ///< where ShipPolicy::runs_on or oldest-system asks for them
   const MachineDemands* demands = nullptr;           ///< of a link command: its stack, and how far its code reaches
+  const ExportLists* export_lists = nullptr;         ///< of --exports; null: not asked for
   const LeftOut* left_out = nullptr;                 ///< of a link command: what it leaves in its archives
   bool data_is_alike = false;                        ///< known of the whole build: see is_data_alike()
   const LinkNames* names = nullptr;  ///< the names of the inputs' symbols as numbers; null: not yet numbered
@@ -122,6 +124,7 @@ RuleFamily left_out_rules();
 RuleFamily machine_rules();
 RuleFamily shared_identity_rules();
 RuleFamily dependency_rules();
+RuleFamily export_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
 RuleFamily platform_rules();

@@ -7,6 +7,9 @@
 //     With RTLD_GLOBAL the second one calls into the first one's copy.
 //  3. A link is about to make such a file: the archives are on its command line.
 //
+// export-leaked: a shared object exports the C++ library or the unwinder from their archives (-static-libstdc++), and needs no
+// shared one. Whatever loads it beside the shared ones mixes two of them. What dependency-exported reports is left to it.
+//
 // dependency-visible (off by default): a shared object exports such a library, and nothing is known of other files.
 
 #include <fmt/format.h>
@@ -42,6 +45,10 @@ constexpr Rule kVisible{.id = "dependency-visible",
                         .summary = "a shared object exports a third-party library that was linked into it",
                         .on = false};
 
+constexpr Rule kLeaked{.id = "export-leaked",
+                       .severity = Severity::Warning,
+                       .summary = "a shared object exports the C++ library or the unwinder that was linked into it"};
+
 using Words = std::vector<std::string_view>;
 
 /// A library that is often linked into others from its archive.
@@ -51,6 +58,7 @@ struct Dependency {
   Words markers;             ///< functions of it, of which a copy has most; mangled ones without parameters
   Words prefixes;            ///< with which nearly all of its names begin
   std::string_view archive;  ///< for --exclude-libs
+  bool of_language = false;  ///< it belongs to the compiler, and every program has it: see export-leaked
 };
 
 // The markers are exported by each version of the library since the year in parentheses, as its headers show:
@@ -135,7 +143,14 @@ const std::vector<Dependency>& dependencies() {
        {"libstdc++", "libc++", "libsupc++"},
        {"__cxa_throw", "__cxa_begin_catch", "__gxx_personality_v0", "_ZSt9terminatev"},
        {"_ZNSt", "_ZNKSt", "_ZSt", "__cxa_", "_ZN9__gnu_cxx", "_ZN10__cxxabiv1", "_Znwm", "_ZdlPv", "__gxx_"},
-       "ALL"},
+       "ALL",
+       true},
+      {"the unwinder",
+       {"libgcc_s", "libunwind"},
+       {"_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_Backtrace", "_Unwind_GetIP", "_Unwind_DeleteException"},
+       {"_Unwind_"},
+       "ALL",
+       true},
   };
   return rows;
 }
@@ -219,6 +234,7 @@ class Dependencies {
       for (const Party& party : process.parties) rows.insert(copies_in(party).begin(), copies_in(party).end());
       for (const std::size_t row : rows) compare(process, row);
     }
+    for (const Process& process : all) find_leaks(process);
     return std::move(findings_);
   }
 
@@ -229,12 +245,60 @@ class Dependencies {
       const Party& party = process.parties.front();
       if (process.kind == Process::Kind::Plugins || process.kind == Process::Kind::Modules) continue;
       if (process.has_program || !seen.insert(party.object).second) continue;
-      for (const std::size_t row : copies_in(party)) findings_.push_back(visible(party, row));
+      for (const std::size_t row : copies_in(party))
+        if (!dependencies()[row].of_language) findings_.push_back(visible(party, row));
     }
     return std::move(findings_);
   }
 
  private:
+  /// The files that were given, and the output of a link.
+  void find_leaks(const Process& process) {
+    for (const Party& party : process.parties) {
+      const bool is_given = party.object == nullptr || std::ranges::any_of(evidence_.images, [&](const Image& image) {
+                              return image.object == party.object;
+                            });
+      const bool of_program =
+          party.object == nullptr ? process.has_program : party.object->kind == ObjectKind::Executable;
+      if (!is_given || of_program || !leaks_seen_.insert(party.object).second) continue;
+      for (const std::size_t row : copies_in(party))
+        if (dependencies()[row].of_language && !has_shared(process, party, row) && !is_reported(party, row))
+          findings_.push_back(leaked(party, row));
+    }
+  }
+
+  /// Does the party load the library's own shared object as well?
+  bool has_shared(const Process& process, const Party& party, std::size_t row) {
+    if (party.object != nullptr) return part(party, row).needs_file;
+    return std::ranges::any_of(
+        process.parties, [&](const Party& other) { return other.object != nullptr && part(other, row).is_library; });
+  }
+
+  bool is_reported(const Party& party, std::size_t row) const {
+    return std::ranges::any_of(
+        seen_, [&](const auto& one) { return std::get<0>(one) == row && std::get<1>(one) == party.object; });
+  }
+
+  Finding leaked(const Party& party, std::size_t row) {
+    const Part& copy = part(party, row);
+    const std::string source = source_of(party, row);
+    Finding finding = make_finding(
+        kLeaked, {},
+        fmt::format("{} exports a copy of {} that was linked into it", party.name, dependencies()[row].name));
+    finding.sites.push_back(party_site(evidence_, party, copy.exported.begin()->second));
+    finding.sites.back().notes.push_back(fmt::format("exports {} functions and variables of it", copy.exported.size()));
+    for (const auto& [name, id] : copy.exported) finding.symbols.emplace_back(name);
+    finding.cause = {
+        "runtime-exported",
+        source.empty() ? "it has a copy of its own, needs no shared one, and hides nothing of it"
+                       : fmt::format("{} is linked into it, and no option hides what that defines", base_name(source)),
+        {}};
+    finding.notes.push_back(
+        "in a process that has the shared library, too, exceptions, locales and streams of one reach the other's code");
+    finding.fixes = fixes(party, row);
+    return finding;
+  }
+
   const Part& part(const Party& party, std::size_t row) {
     const auto [at, is_new] = parts_.try_emplace(party.object);
     if (is_new) {
@@ -436,6 +500,7 @@ class Dependencies {
   std::unordered_map<const ObjectFacts*, std::set<std::size_t>> copies_;
   std::unordered_map<const ObjectFacts*, std::vector<Part>> parts_;
   std::set<std::tuple<std::size_t, const ObjectFacts*, const ObjectFacts*>> seen_;
+  std::set<const ObjectFacts*> leaks_seen_;
   std::vector<Finding> findings_;
 };
 
@@ -453,7 +518,7 @@ bool is_of_a_known_dependency(const std::vector<std::string>& names) {
 }
 
 RuleFamily dependency_rules() {
-  return {{&kExported, &kVisible}, {{exported_dependencies}, {visible_dependencies, &kVisible}}};
+  return {{&kExported, &kLeaked, &kVisible}, {{exported_dependencies}, {visible_dependencies, &kVisible}}};
 }
 
 }  // namespace elfaudit
