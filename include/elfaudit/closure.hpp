@@ -9,6 +9,7 @@
 
 #include "elfaudit/basics.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/facts.hpp"
 
 namespace elfaudit {
 
@@ -44,6 +45,16 @@ struct NeededLibrary {
   std::vector<std::string> wrong_machine{};  ///< files of that name for another machine, which were skipped
 };
 
+/// An entry of .note.dlopen, and the first of its alternatives that is found.
+struct OpenedLibrary {
+  DlopenNote note;
+  NeededLibrary
+      answer{};  ///< of the last alternative where none is found; `library` is set where what it needs was followed
+  std::string path{};  ///< of the library; empty: none is found
+
+  bool required() const { return note.priority == "required"; }
+};
+
 struct LoadedLibrary {
   std::string path;                 ///< as the loader would spell it, without the root
   std::string soname{};             ///< DT_SONAME
@@ -51,6 +62,7 @@ struct LoadedLibrary {
   std::string rpath{};              ///< DT_RPATH, not expanded; empty where a RUNPATH overrides it
   std::string runpath{};            ///< DT_RUNPATH, not expanded
   std::vector<NeededLibrary> needed{};
+  std::vector<OpenedLibrary> opened{};  ///< what it opens with dlopen(), as far as it has notes about it
 };
 
 struct Closure {

@@ -140,67 +140,6 @@ const std::vector<std::string>& libraries_of_the_interpreter() {
   return names;
 }
 
-// --- The search.
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMostEntries = 500000;  // of directories
-constexpr int kDeepest = 12;
-constexpr int kDeepestBeside = 2;  // in the folders of `also`, which may be a home directory
-constexpr std::size_t kMostFound = 1000;
-
-/// Files of no library, and many of them.
-bool is_passed_over(const std::string& directory) {
-  return is_among(directory, {"/usr/share/doc", "/usr/share/man", "/usr/src", "/usr/include", "/usr/share/locale"});
-}
-
-/// "libx.so" of "libx.so.3"; the whole name when it has no ".so".
-std::string library_stem(const std::string& name) {
-  const std::size_t at = name.find(".so");
-  return at == std::string::npos ? name : name.substr(0, at + 3);
-}
-
-/// Paths, as the root spells them, of the files below the usual library directories (/usr, /opt, /lib, and `also`) that
-/// have one of `names`, or one of them with another version behind ".so": libx.so.2 for libx.so.3. By name, then path.
-/// Looks at a bounded number of directories and never follows a link to one.
-std::vector<std::string> find_by_name(const Root& root, const std::set<std::string>& names,
-                                      const std::vector<std::string>& also) {
-  std::set<std::string> stems;
-  for (const std::string& name : names) stems.insert(library_stem(name));
-  std::vector<std::string> roots = {"/usr", "/opt", "/lib", "/lib64"};
-  const std::size_t usual = roots.size();
-  roots.insert(roots.end(), also.begin(), also.end());
-  std::set<std::string> found;
-  std::set<std::string> searched;
-  std::size_t entries = 0;
-  for (std::size_t r = 0; r < roots.size(); ++r) {
-    const std::string& folder = roots[r];
-    const int deepest = r < usual ? kDeepest : kDeepestBeside;
-    // /lib may be a link to /usr/lib.
-    const std::string real = root.real(folder);
-    std::error_code error;
-    note_use(real);
-    const std::string canonical = fs::canonical(real, error).string();
-    if (error || !searched.insert(canonical).second || searched.count(fs::path(canonical).parent_path()) != 0) continue;
-    fs::recursive_directory_iterator at(real, fs::directory_options::skip_permission_denied, error);
-    for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-      if (++entries > kMostEntries || found.size() >= kMostFound) return {found.begin(), found.end()};
-      if (at.depth() >= deepest || is_passed_over(root.inside(at->path().string()))) at.disable_recursion_pending();
-      if (at.recursion_pending()) note_use(at->path().string());
-      const std::string name = at->path().filename().string();
-      if (stems.count(library_stem(name)) == 0 || (names.count(name) == 0 && name.find(".so") == std::string::npos))
-        continue;
-      if (at->is_regular_file(error)) found.insert(root.inside(at->path().string()));
-      error.clear();
-    }
-  }
-  return {found.begin(), found.end()};
-}
-
-}  // namespace
-
 // --- The walk behind closure(), over any tree of files.
 
 struct WalkedClosure {
@@ -213,7 +152,7 @@ enum class LoadedBy : std::uint8_t { System, Host };
 
 /// `file` as this machine spells it, or a path of a wheel in the tree. Throws InputError as closure() does.
 WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path,
-                           LoadedBy loaded_by = LoadedBy::System);
+                           LoadedBy loaded_by = LoadedBy::System, bool follow_required = false);
 
 /// Those of `names` that the system's own configuration finds for a machine: ld.so.cache, ld.so.conf, built-in
 /// directories.
@@ -681,8 +620,9 @@ bool is_musl_libc(const std::string& name) {
 
 class Walk {
  public:
-  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path, LoadedBy loaded_by)
-      : tree_(tree), root_(tree.root()), loaded_by_(loaded_by) {
+  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path, LoadedBy loaded_by,
+       bool follow_required)
+      : tree_(tree), root_(tree.root()), loaded_by_(loaded_by), follow_required_(follow_required) {
     const std::string path = root_.inside(file);
     std::optional<TreeFile> found = tree_.find(root_.is_this_machine() ? file : path);
     if (!found) found = TreeFile{{}, root_.is_this_machine() ? file : root_.real(path)};  // read_load_facts() says why
@@ -699,19 +639,65 @@ class Walk {
   WalkedClosure run() {
     if (result_.loader != LoaderKind::None) {
       prepare_system();
-      for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) {
-        const std::vector<std::string> names = facts_[i].needed;
-        for (const std::string& name : names) {
-          NeededLibrary answer = find(i, name);
-          result_.libraries[i].needed.push_back(std::move(answer));
-        }
-      }
+      find_needed_from(0);
+      for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) open_libraries(i);
       find_what_the_host_has_loaded();
     }
     return {std::move(result_), std::move(files_)};
   }
 
  private:
+  void find_needed_from(std::uint32_t first) {
+    for (std::uint32_t i = first; i < result_.libraries.size(); ++i) {
+      const std::vector<std::string> names = facts_[i].needed;
+      for (const std::string& name : names) {
+        NeededLibrary answer = find(i, name);
+        result_.libraries[i].needed.push_back(std::move(answer));
+      }
+    }
+  }
+
+  /// The libraries that the notes of one name. dlopen() searches as for DT_NEEDED, in musl as for one of the program.
+  void open_libraries(std::uint32_t opener) {
+    const std::vector<DlopenNote> notes = facts_[opener].dlopen_notes;
+    for (const DlopenNote& note : notes) {
+      OpenedLibrary opened{note};
+      for (const std::string& name : note.sonames)
+        if (opened.path.empty()) open(opened, opener, name);
+      result_.libraries[opener].opened.push_back(std::move(opened));
+    }
+  }
+
+  void open(OpenedLibrary& opened, std::uint32_t opener, const std::string& name) {
+    const auto known = static_cast<std::uint32_t>(result_.libraries.size());
+    const std::size_t errors = result_.errors.size();
+    const std::uint32_t asker = result_.loader == LoaderKind::Musl ? 0 : opener;
+    std::vector<std::string> searched = std::move(opened.answer.searched);
+    opened.answer = find(asker, name);
+    if (opened.answer.library == kNone) {  // every directory that was searched for an alternative, each once
+      for (std::string& directory : opened.answer.searched)
+        if (std::ranges::find(searched, directory) == searched.end()) searched.push_back(std::move(directory));
+      opened.answer.searched = std::move(searched);
+      return;
+    }
+    opened.path = result_.libraries[opened.answer.library].path;
+    if (opened.answer.library != known) return;
+    if (follow_required_ && opened.required()) return find_needed_from(known);
+    result_.errors.erase(result_.errors.begin() + static_cast<std::ptrdiff_t>(errors), result_.errors.end());
+    forget(known);
+    opened.answer.library = kNone;
+  }
+
+  /// Takes the last library out again.
+  void forget(std::uint32_t library) {
+    result_.libraries.pop_back();
+    facts_.pop_back();
+    by_file_.erase(files_.back().id);
+    files_.pop_back();
+    tokens_.resize(std::min<std::size_t>(tokens_.size(), library));
+    std::erase_if(names_, [&](const auto& entry) { return entry.second == library; });
+  }
+
   void choose_loader() {
     const LoadFacts& file = facts_.front();
     if (!file.dynamic) return;  // static: it is what it is
@@ -939,7 +925,8 @@ class Walk {
   LoadTree& tree_;
   const Root& root_;
   const LoadedBy loaded_by_;
-  bool host_is_here_ = false;  ///< a library was found that it has loaded
+  const bool follow_required_;  ///< what a required library of a note needs is a part of the closure
+  bool host_is_here_ = false;   ///< a library was found that it has loaded
   Closure result_;
   std::vector<TreeFile> files_;  ///< of result_.libraries
   Machine machine_;
@@ -962,8 +949,8 @@ bool is_for(LoadTree& tree, const TreeFile& file, const Machine& machine) {
 }  // namespace
 
 WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path,
-                           LoadedBy loaded_by) {
-  return Walk(tree, file, library_path, loaded_by).run();
+                           LoadedBy loaded_by, bool follow_required) {
+  return Walk(tree, file, library_path, loaded_by, follow_required).run();
 }
 
 std::vector<TreeFile> find_in_system(LoadTree& tree, const Machine& machine, const std::vector<std::string>& names) {
@@ -991,6 +978,8 @@ ClosureFinder::ClosureFinder(const ClosureOptions& options)
 
 ClosureFinder::~ClosureFinder() = default;
 
-Closure ClosureFinder::of(const std::string& file) { return walk_closure(*tree_, file, library_path_).closure; }
+Closure ClosureFinder::of(const std::string& file) {
+  return walk_closure(*tree_, file, library_path_, LoadedBy::System, true).closure;
+}
 
 }  // namespace elfaudit

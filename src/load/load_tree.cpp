@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "elfaudit/error.hpp"
 #include "load/load_closure.hpp"
 #include "scan/library_names.hpp"
+#include "scan/object_reader.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -35,6 +37,7 @@ struct Segment {
   std::uint64_t offset = 0;
   std::uint64_t address = 0;
   std::uint64_t size = 0;  ///< in the file
+  std::uint64_t alignment = 0;
 };
 
 class LoadReader {
@@ -47,6 +50,7 @@ class LoadReader {
       read_segments<Elf64_Ehdr, Elf64_Phdr>();
     else
       read_segments<Elf32_Ehdr, Elf32_Phdr>();
+    for (const Segment& notes : notes_) read_dlopen_notes(notes);
     if (!dynamic_) return std::move(facts_);
     facts_.dynamic = true;
     if (facts_.machine.is_64)
@@ -97,15 +101,18 @@ class LoadReader {
     const auto field = [&]<class Number>(Number Phdr::*, std::size_t offset) {
       return number<Number>(at + offset, "program header");
     };
-    const Segment segment{field(&Phdr::p_offset, offsetof(Phdr, p_offset)),
-                          field(&Phdr::p_vaddr, offsetof(Phdr, p_vaddr)),
-                          field(&Phdr::p_filesz, offsetof(Phdr, p_filesz))};
+    const Segment segment{
+        field(&Phdr::p_offset, offsetof(Phdr, p_offset)), field(&Phdr::p_vaddr, offsetof(Phdr, p_vaddr)),
+        field(&Phdr::p_filesz, offsetof(Phdr, p_filesz)), field(&Phdr::p_align, offsetof(Phdr, p_align))};
     switch (field(&Phdr::p_type, offsetof(Phdr, p_type))) {
       case PT_LOAD:
         loads_.push_back(segment);
         break;
       case PT_DYNAMIC:
         if (!dynamic_) dynamic_ = segment;
+        break;
+      case PT_NOTE:
+        notes_.push_back(segment);
         break;
       case PT_INTERP:
         if (!bytes_.has(segment.offset, segment.size)) fail("the name of its interpreter is outside of the file");
@@ -114,6 +121,27 @@ class LoadReader {
         break;
       default:
         break;
+    }
+  }
+
+  /// gABI 5 "Note Section": what is damaged ends the walk, as the loader does not read it.
+  void read_dlopen_notes(const Segment& segment) {
+    if (!bytes_.has(segment.offset, segment.size) || segment.size > limits::kDlopenNoteBytes) return;
+    const std::uint64_t padding = segment.alignment == 8 ? 7 : 3;
+    const std::uint64_t end = segment.offset + segment.size;
+    for (std::uint64_t at = segment.offset; at + sizeof(Elf64_Nhdr) <= end;) {
+      const std::uint64_t name = at + sizeof(Elf64_Nhdr);
+      const std::uint64_t name_size = number<std::uint32_t>(at, "note");
+      const std::uint64_t size = number<std::uint32_t>(at + 4, "note");
+      const std::uint64_t description = (name + name_size + padding) & ~padding;
+      if (description > end || size > end - description) return;
+      if (number<std::uint32_t>(at + 8, "note") == kDlopenNoteType &&
+          bytes_.text(name, name_size) == kDlopenNoteOwner) {
+        auto found = parse_dlopen_note(bytes_.text(description, size));
+        if (!found) fail("a note about dlopen() is not a JSON array of objects with sonames");
+        std::ranges::move(*found, std::back_inserter(facts_.dlopen_notes));
+      }
+      at = (description + size + padding) & ~padding;
     }
   }
 
@@ -172,7 +200,7 @@ class LoadReader {
   const std::string& path_;
   ByteView bytes_;
   LoadFacts facts_;
-  std::vector<Segment> loads_;
+  std::vector<Segment> loads_, notes_;
   std::optional<Segment> dynamic_;
   std::size_t name_bytes_ = 0;
 };
@@ -453,6 +481,7 @@ LoadFacts load_facts_of(const ObjectFacts& object) {
   std::string& path = object.runpath_is_rpath ? facts.rpath : facts.runpath;
   for (std::size_t i = 0; i < object.runpath.size(); ++i) path += (i == 0 ? "" : ":") + object.runpath[i];
   facts.no_default_libraries = object.no_default_libraries;
+  facts.dlopen_notes = object.dlopen_notes;
   return facts;
 }
 
@@ -550,6 +579,61 @@ bool is_plain_class(std::string_view encoded) {
 bool shows_use_of_types(std::string_view name) {
   return name.starts_with(kCatch) || name == kLibcxxRuntime ||
          (name.starts_with("_ZTV") && is_plain_class(name.substr(4)));
+}
+
+// --- Files that are somewhere else than where a loader looks.
+
+namespace {
+
+constexpr std::size_t kMostEntries = 500000;  // of directories
+constexpr int kDeepest = 12;
+constexpr int kDeepestBeside = 2;  // in the folders of `also`, which may be a home directory
+constexpr std::size_t kMostFound = 1000;
+
+/// Files of no library, and many of them.
+bool is_passed_over(const std::string& directory) {
+  return is_among(directory, {"/usr/share/doc", "/usr/share/man", "/usr/src", "/usr/include", "/usr/share/locale"});
+}
+
+}  // namespace
+
+std::string library_stem(const std::string& name) {
+  const std::size_t at = name.find(".so");
+  return at == std::string::npos ? name : name.substr(0, at + 3);
+}
+
+std::vector<std::string> find_by_name(const Root& root, const std::set<std::string>& names,
+                                      const std::vector<std::string>& also) {
+  std::set<std::string> stems;
+  for (const std::string& name : names) stems.insert(library_stem(name));
+  std::vector<std::string> roots = {"/usr", "/opt", "/lib", "/lib64"};
+  const std::size_t usual = roots.size();
+  roots.insert(roots.end(), also.begin(), also.end());
+  std::set<std::string> found;
+  std::set<std::string> searched;
+  std::size_t entries = 0;
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    const std::string& folder = roots[r];
+    const int deepest = r < usual ? kDeepest : kDeepestBeside;
+    // /lib may be a link to /usr/lib.
+    const std::string real = root.real(folder);
+    std::error_code error;
+    note_use(real);
+    const std::string canonical = fs::canonical(real, error).string();
+    if (error || !searched.insert(canonical).second || searched.count(fs::path(canonical).parent_path()) != 0) continue;
+    fs::recursive_directory_iterator at(real, fs::directory_options::skip_permission_denied, error);
+    for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+      if (++entries > kMostEntries || found.size() >= kMostFound) return {found.begin(), found.end()};
+      if (at.depth() >= deepest || is_passed_over(root.inside(at->path().string()))) at.disable_recursion_pending();
+      if (at.recursion_pending()) note_use(at->path().string());
+      const std::string name = at->path().filename().string();
+      if (stems.count(library_stem(name)) == 0 || (names.count(name) == 0 && name.find(".so") == std::string::npos))
+        continue;
+      if (at->is_regular_file(error)) found.insert(root.inside(at->path().string()));
+      error.clear();
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 }  // namespace elfaudit

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,9 +27,10 @@ struct LoadFacts {
   std::string interpreter;  ///< PT_INTERP
   std::string soname;
   std::vector<std::string> needed;
-  std::string rpath;                  ///< DT_RPATH; empty when there is a DT_RUNPATH
-  std::string runpath;                ///< DT_RUNPATH
-  bool no_default_libraries = false;  ///< DF_1_NODEFLIB
+  std::string rpath;                       ///< DT_RPATH; empty when there is a DT_RUNPATH
+  std::string runpath;                     ///< DT_RUNPATH
+  bool no_default_libraries = false;       ///< DF_1_NODEFLIB
+  std::vector<DlopenNote> dlopen_notes{};  ///< of PT_NOTE
 };
 
 /// `path` is opened as given and named in errors. Throws InputError: missing, not an ELF file, not loadable (a
@@ -102,6 +104,15 @@ std::vector<std::string> musl_directories(const Root& root, const std::string& i
 /// understood: then the loader goes by the directories. One that is there and can't be read goes to `errors`.
 using LoaderCache = std::unordered_map<std::string, std::string>;
 std::optional<LoaderCache> read_loader_cache(const Root& root, const Machine& machine, std::vector<InputError>& errors);
+
+/// "libx.so" of "libx.so.3"; the whole name when it has no ".so".
+std::string library_stem(const std::string& name);
+
+/// Paths, as the root spells them, of the files below the usual library directories (/usr, /opt, /lib, and `also`) that
+/// have one of `names`, or one of them with another version behind ".so": libx.so.2 for libx.so.3. By name, then path.
+/// Looks at a bounded number of directories and never follows a link to one.
+std::vector<std::string> find_by_name(const Root& root, const std::set<std::string>& names,
+                                      const std::vector<std::string>& also);
 
 /// Where wheels are installed: deep enough that "$ORIGIN/../../.." of a wheel stays clear of the machine's own files.
 constexpr const char* kSitePackages = "/<prefix>/lib/python/site-packages";

@@ -125,12 +125,29 @@ std::vector<ListedDeviceSymbol> resident_symbols(const DeviceSymbols& image) {
   return symbols;
 }
 
-/// What the dynamic section of an object names: `visit(kind, name)`.
+/// What the dynamic section and the notes of an object name: `visit(kind, name, note)`; without a note it is null.
 template <class Visit>
 void each_need(const ObjectFacts& object, const Visit& visit) {
-  if (!object.soname.empty()) visit("soname", object.soname);
-  for (const std::string& name : object.needed) visit("needed", name);
-  for (const std::string& folder : object.runpath) visit(object.runpath_is_rpath ? "rpath" : "runpath", folder);
+  const DlopenNote* const none = nullptr;
+  if (!object.soname.empty()) visit("soname", object.soname, none);
+  for (const std::string& name : object.needed) visit("needed", name, none);
+  for (const std::string& folder : object.runpath) visit(object.runpath_is_rpath ? "rpath" : "runpath", folder, none);
+  for (const DlopenNote& note : object.dlopen_notes) visit("dlopen", note.sonames.front(), &note);
+}
+
+void append_json(std::string& out, std::string_view text);
+
+/// Appends a JSON array of strings.
+void append_texts(std::string& out, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) append_json(out += &text == &texts.front() ? "[" : ", ", text);
+  out += texts.empty() ? "[]" : "]";
+}
+
+/// "recommended, for zstd: zstd compression"
+std::string purpose_of(const DlopenNote& note) {
+  std::string text = note.priority;
+  if (!note.feature.empty()) text += ", for " + note.feature;
+  return note.description.empty() ? text : text + ": " + note.description;
 }
 
 // --- JSON documents of very many small rows, written straight into one string. A tree of them first would take ten
@@ -372,10 +389,14 @@ void add_members(TextPieces& out, RowForm form, const Listing& listing) {
 void add_needs(TextPieces& out, RowForm form, const Listing& listing) {
   Rows rows(out, form, "needs", "need");
   each_object(listing, [&](const ObjectFacts& object) {
-    each_need(object, [&](const char* kind, const std::string& name) {
+    each_need(object, [&](const char* kind, const std::string& name, const DlopenNote* note) {
       JsonRow row = rows.next();
       add_origin(row, object.origin);
       row.add("kind", kind).add("name", name);
+      if (note == nullptr) return;
+      append_texts(row.begin("alternatives"), note->sonames);
+      row.add_or_null("feature", note->feature).add("priority", note->priority);
+      row.add_or_null("description", note->description);
     });
   });
 }
@@ -723,11 +744,13 @@ void text_needs(const Listing& listing, TextPieces& out) {
   std::size_t rows = 0;
   std::size_t objects = 0;
   const auto wanted = [](const ObjectFacts& object) {
-    return !object.soname.empty() || !object.needed.empty() || !object.runpath.empty();
+    return !object.soname.empty() || !object.needed.empty() || !object.runpath.empty() || !object.dlopen_notes.empty();
   };
   each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
-    each_need(object, [&](const char* kind, const std::string& name) {
-      print(out.next(), "{}{:<7}  {}\n", input, kind, visible(name));
+    each_need(object, [&](const char* kind, const std::string& name, const DlopenNote* note) {
+      std::string text = name;
+      if (note != nullptr) text = fmt::format("{}  ({})", fmt::join(note->sonames, " or "), purpose_of(*note));
+      print(out.next(), "{}{:<7}  {}\n", input, kind, visible(text));
       ++rows;
     });
     ++objects;
@@ -834,25 +857,41 @@ Json to_json(const Closure& closure, const NeededLibrary& needed, std::uint32_t 
           {"passed_over", needed.wrong_machine}};
 }
 
+Json to_json(const Closure& closure, const OpenedLibrary& opened, std::uint32_t opener) {
+  return {{"input", closure.libraries.front().path},
+          {"alternatives", opened.note.sonames},
+          {"feature", or_null(opened.note.feature)},
+          {"priority", opened.note.priority},
+          {"description", or_null(opened.note.description)},
+          {"path", or_null(opened.path)},
+          {"opened_by", closure.libraries[opener].path},
+          {"found_by", to_id(opened.answer.found_by)},
+          {"searched", opened.answer.searched}};
+}
+
 }  // namespace
 
 /// One row for each DT_NEEDED entry, in the order in which the loader answers them.
 std::string json_closures(const std::vector<Closure>& closures) {
   Json files = Json::array();
   Json libraries = Json::array();
+  Json opened = Json::array();
   Json errors = Json::array();
   for (const Closure& closure : closures) {
     files.push_back({{"path", closure.libraries.front().path},
                      {"loader", to_id(closure.loader)},
                      {"interpreter", or_null(closure.interpreter)}});
-    for (std::uint32_t i = 0; i < closure.libraries.size(); ++i)
+    for (std::uint32_t i = 0; i < closure.libraries.size(); ++i) {
       for (const NeededLibrary& needed : closure.libraries[i].needed) libraries.push_back(to_json(closure, needed, i));
+      for (const OpenedLibrary& one : closure.libraries[i].opened) opened.push_back(to_json(closure, one, i));
+    }
     for (const InputError& error : closure.errors) errors.push_back({{"path", error.path}, {"message", error.what()}});
   }
   const bool complete = errors.empty();
   const Json document = {
-      {"schema", "elfaudit/1"},    {"version", ELFAUDIT_VERSION},       {"complete", complete},
-      {"files", std::move(files)}, {"libraries", std::move(libraries)}, {"errors", std::move(errors)}};
+      {"schema", "elfaudit/1"},     {"version", ELFAUDIT_VERSION},       {"complete", complete},
+      {"files", std::move(files)},  {"libraries", std::move(libraries)}, {"dlopen", std::move(opened)},
+      {"errors", std::move(errors)}};
   return json_text(document, 2) + "\n";
 }
 
@@ -913,12 +952,17 @@ class Tree {
     while (!stack.empty()) {
       const std::uint32_t asker = stack.back().library;
       const std::vector<NeededLibrary>& needed = closure_.libraries[asker].needed;
-      if (stack.back().next == needed.size()) {
+      const std::vector<OpenedLibrary>& opened = closure_.libraries[asker].opened;
+      const std::size_t next = stack.back().next++;
+      if (next == needed.size() + opened.size()) {
         stack.pop_back();
         continue;
       }
-      const NeededLibrary& one = needed[stack.back().next++];
-      print(one, asker, stack.size());
+      const NeededLibrary& one = next < needed.size() ? needed[next] : opened[next - needed.size()].answer;
+      if (next < needed.size())
+        print(one, asker, stack.size());
+      else
+        print(opened[next - needed.size()], asker, stack.size());
       const bool first = one.library != kNone && one.found_by != FoundBy::AlreadyLoaded &&
                          closure_.libraries[one.library].needed_by == asker;
       if (first) stack.push_back({one.library, 0});
@@ -939,6 +983,19 @@ class Tree {
     }
     for (const std::string& path : needed.wrong_machine)
       fmt::format_to(std::back_inserter(out_), "{}  skipped, for another machine: {}\n", indent, path);
+  }
+
+  void print(const OpenedLibrary& opened, std::uint32_t asker, std::size_t depth) {
+    const std::string indent(std::min(depth, kDeepestIndent) * 2, ' ');
+    const std::string purpose = "dlopen, " + purpose_of(opened.note);
+    if (opened.path.empty()) {
+      missing_ += opened.required() ? 1 : 0;
+      fmt::format_to(std::back_inserter(out_), "{}{}  not found ({}); searched: {}\n", indent,
+                     fmt::join(opened.note.sonames, " or "), purpose, fmt::join(opened.answer.searched, ", "));
+    } else {
+      fmt::format_to(std::back_inserter(out_), "{}{}  {}  ({}; {})\n", indent, opened.answer.name, opened.path, purpose,
+                     rule_of(closure_, opened.answer, asker));
+    }
   }
 
   static constexpr std::size_t kDeepestIndent = 40;

@@ -288,6 +288,13 @@ Closure for_display(Closure closure) {
       show(needed.searched);
       show(needed.wrong_machine);
     }
+    for (OpenedLibrary& opened : library.opened) {
+      for (std::string* text : {&opened.path, &opened.answer.name, &opened.answer.rule, &opened.note.feature,
+                                &opened.note.description, &opened.note.priority})
+        show(*text);
+      show(opened.answer.searched);
+      show(opened.note.sonames);
+    }
   }
   show(closure.notes);
   return closure;

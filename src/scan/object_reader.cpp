@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -459,8 +460,7 @@ std::vector<std::string> split_path(std::string_view path) {
   }
 }
 
-/// The notes of a section .note.dlopen (systemd's "ELF dlopen metadata"): the description of each is a JSON array, ended
-/// by a NUL.
+/// The notes of a section .note.dlopen.
 class DlopenNoteReader {
  public:
   DlopenNoteReader(const ElfSections& sections, std::size_t index) : sections_(sections), index_(index) {}
@@ -469,6 +469,7 @@ class DlopenNoteReader {
     Elf_Data* data = sections_.table(index_);
     if (data == nullptr) return {};
     if (data->d_size > limits::kDlopenNoteBytes) sections_.fail(index_, "is too large for a note about dlopen()");
+    std::vector<DlopenNote> notes;
     std::size_t offset = 0;
     while (offset < data->d_size) {
       GElf_Nhdr note;
@@ -477,38 +478,18 @@ class DlopenNoteReader {
       offset = gelf_getnote(data, offset, &note, &name, &description);
       if (offset == 0) sections_.fail(index_, "holds a damaged note");
       const char* bytes = static_cast<const char*>(data->d_buf);
-      if (note.n_type != kType || std::string_view(bytes + name, note.n_namesz) != std::string_view("FDO", 4)) continue;
-      read_document(std::string_view(bytes + description, note.n_descsz));
+      if (note.n_type != kDlopenNoteType || std::string_view(bytes + name, note.n_namesz) != kDlopenNoteOwner) continue;
+      auto found = parse_dlopen_note(std::string_view(bytes + description, note.n_descsz));
+      if (!found)
+        sections_.fail(index_, "is not the JSON array of objects with sonames that a note about dlopen() holds");
+      std::ranges::move(*found, std::back_inserter(notes));
     }
-    return std::move(notes_);
+    return notes;
   }
 
  private:
-  static constexpr GElf_Word kType = 0x407c0c0a;
-
-  void read_document(std::string_view text) {
-    using Json = nlohmann::json;
-    const Json document = Json::parse(text.substr(0, text.find('\0')), nullptr, false);
-    if (!document.is_array()) sections_.fail(index_, "is not the JSON array that a note about dlopen() holds");
-    for (const Json& entry : document) {
-      const auto text_of = [&](const char* key) {
-        const auto found = entry.is_object() ? entry.find(key) : entry.end();
-        return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
-      };
-      DlopenNote note{{}, text_of("feature"), text_of("description"), text_of("priority")};
-      if (note.priority.empty()) note.priority = "recommended";  // the format's default
-      const auto names = entry.is_object() ? entry.find("soname") : entry.end();
-      if (names == entry.end() || !names->is_array())
-        sections_.fail(index_, "has an entry without an array of sonames");
-      for (const Json& name : *names)
-        if (name.is_string()) note.sonames.push_back(name.get<std::string>());
-      if (!note.sonames.empty()) notes_.push_back(std::move(note));
-    }
-  }
-
   const ElfSections& sections_;
   const std::size_t index_;
-  std::vector<DlopenNote> notes_;
 };
 
 class DynamicReader {
@@ -692,6 +673,28 @@ ObjectFacts facts_of(const Bytecode& bytecode, Origin origin) {
 }
 
 }  // namespace
+
+std::optional<std::vector<DlopenNote>> parse_dlopen_note(std::string_view description) {
+  using Json = nlohmann::json;
+  const Json document = Json::parse(description.substr(0, description.find('\0')), nullptr, false);
+  if (!document.is_array()) return std::nullopt;
+  std::vector<DlopenNote> notes;
+  for (const Json& entry : document) {
+    if (!entry.is_object()) return std::nullopt;
+    const auto text_of = [&](const char* key) {
+      const auto found = entry.find(key);
+      return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    DlopenNote note{{}, text_of("feature"), text_of("description"), text_of("priority")};
+    if (note.priority.empty()) note.priority = "recommended";  // the format's default
+    const auto names = entry.find("soname");
+    if (names == entry.end() || !names->is_array()) return std::nullopt;
+    for (const Json& name : *names)
+      if (name.is_string()) note.sonames.push_back(name.get<std::string>());
+    if (!note.sonames.empty()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
 
 ObjectFacts read_object(const ElfFile& file, Origin origin, const LtoPolicy& lto) {
   ObjectFacts facts = facts_of(file, std::move(origin));

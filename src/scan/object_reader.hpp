@@ -34,6 +34,13 @@ ObjectFacts read_object(Origin origin);
 /// Facts of an LLVM bitcode file. Throws InputError.
 ObjectFacts read_bitcode_object(std::span<const std::byte> bytes, Origin origin);
 
+/// The entries of one note about dlopen() (DlopenNote), whose description is a JSON array that a NUL may end. Nothing
+/// when it is anything else.
+std::optional<std::vector<DlopenNote>> parse_dlopen_note(std::string_view description);
+
+constexpr std::uint32_t kDlopenNoteType = 0x407c0c0a;
+constexpr std::string_view kDlopenNoteOwner("FDO", 4);  // with the NUL that ends it
+
 /// Of a section with these flags (SHF_*): does the process have it in memory, and no other object brings the same one?
 constexpr bool is_loaded_outside_groups(std::uint64_t flags) {
   return (flags & (SHF_ALLOC | SHF_GROUP | SHF_EXCLUDE)) == SHF_ALLOC;

@@ -178,3 +178,81 @@ def test_same_as_the_loader(lab):
               for path in files if ours[path] != expected[path]}
     print(f"{len(files)} files, {len(differ)} differ")
     assert len(files) > 20 and not differ, f"{len(differ)} of {len(files)} differ (ours only, theirs only): {list(differ.items())[:10]}"
+
+
+def opens(lab, file, *entries, options=""):
+    """A library with a .note.dlopen."""
+    text = json.dumps(list(entries))
+    note = f'.section .note.dlopen,"a",@note\n.long 4, 2f-1f, 0x407c0c0a\n.asciz "FDO"\n1: .asciz {json.dumps(text)}\n2: .balign 4\n'
+    lab.cc("note.o", note, "as")
+    lab.sh(f"gcc -shared -nostdlib note.o -o {file} {options}")
+
+
+def test_libraries_that_are_opened(lab):
+    library(lab, "lib/libdeep.so")
+    library(lab, "lib/libreq.so", "lib/libdeep.so", "-Wl,-rpath,'$ORIGIN'")
+    library(lab, "lib/librec.so", "lib/libdeep.so", "-Wl,-rpath,'$ORIGIN'")
+    entry = lambda priority, *names: {"soname": names, "priority": priority, "feature": priority}
+    opens(lab, "top.so", entry("required", "libnone.so", "libreq.so"), entry("recommended", "librec.so"), entry("suggested", "libgone.so"),
+          options="-Wl,-rpath,'$ORIGIN/lib'")  # fmt: skip
+    document = lab.audit("list", "closure", "--format", "json", "top.so").json()
+    jsonschema.validate(document, json.loads((SOURCE_DIR / "schema/elfaudit-closure-1.schema.json").read_text()))
+    answers = [(row["priority"], row["path"] and pathlib.Path(row["path"]).name, row["found_by"]) for row in document["dlopen"]]
+    assert answers == [("required", "libreq.so", "runpath"), ("recommended", "librec.so", "runpath"), ("suggested", None, "not-found")]
+    assert {(row["soname"], pathlib.Path(row["needed_by"]).name) for row in document["libraries"]} == {("libdeep.so", "libreq.so")}
+    text = lab.audit("list", "closure", "top.so").out
+    assert "libgone.so  not found (dlopen, suggested, for suggested)" in text and "2 libraries\n" in text
+
+
+SEVERITIES = {"required": "error", "recommended": "warning", "suggested": "note", "": "warning"}
+
+
+@pytest.mark.parametrize("priority", SEVERITIES)
+def test_a_library_that_is_opened_and_not_found(lab, priority):
+    library(lab, "lib/libthere.so")
+    opens(lab, "top.so", {"soname": ["libgone.so.1", "libgone.so.0"], "feature": "zoom", "priority": priority}, {"soname": ["libnone.so", "libthere.so"]},
+          {"soname": ["libcuda.so.1"]}, options="-Wl,-rpath,'$ORIGIN/lib'")  # fmt: skip
+    findings = lab.audit("check", "--format", "json", "top.so").json()["findings"]
+    assert [(f["rule"], f["severity"]) for f in findings] == [("needed-not-found", SEVERITIES[priority])]
+    assert "libgone.so.1 or libgone.so.0 for zoom" in findings[0]["message"]
+    lab.sh("cp lib/libthere.so lib/libgone.so.0")
+    assert lab.audit("check", "--format", "json", "top.so").json()["findings"] == []
+
+
+# --- --may-need and --must-not-need
+
+# name: the lists, what tool needs that they do not allow, with the kind of the cause
+NEEDS = {
+    "libc alone": (["--may-need", "libc"], [("libdeep.so.1", "symbol-binds"), ("libidle.so.1", "nothing-binds")]),
+    "patterns": (["--may-need", "libc", "--may-need", "lib*.so.1"], []),
+    "forbidden": (["--must-not-need", "libidle*"], [("libidle.so.1", "nothing-binds")]),
+    "forbidden goes first": (["--may-need", "*", "--must-not-need", "libdeep.so.?"], [("libdeep.so.1", "symbol-binds")]),
+    "manylinux": (["--may-need", "manylinux"], [("libdeep.so.1", "symbol-binds"), ("libidle.so.1", "nothing-binds")]),
+}
+
+
+@pytest.mark.parametrize("case", NEEDS)
+def test_libraries_that_are_not_allowed(lab, case):
+    options, refused = NEEDS[case]
+    lab.sh("mkdir -p lib; for n in deep idle; do echo \"int $n(void) { return 0; }\" | "
+           "gcc -shared -fPIC -x c - -Wl,-soname,lib$n.so.1 -o lib/lib$n.so.1; ln -s lib$n.so.1 lib/lib$n.so; done")  # fmt: skip
+    lab.cc("tool.o", "int deep(void);\nint main(void) { return deep(); }", "gcc -g")
+    command = f"gcc tool.o -Wl,--no-as-needed -L{lab.path}/lib -ldeep -lidle -Wl,-rpath,{lab.path}/lib -o bin/tool"
+    lab.sh(f"mkdir bin; {command}")
+    for words in (["bin/tool"], ["--", *command.split()]):
+        findings = lab.audit("check", *options, "--format", "json", *words).json()["findings"]
+        found = sorted((f for f in findings if f["rule"] == "needed-not-allowed"), key=lambda f: f["message"])
+        assert [(f["message"].split(" needs ")[1].split(",")[0], f["cause"]["kind"]) for f in found] == refused
+        for one in found:
+            assert "-lidle" in one["fixes"][0]["text"] or "deep" in one["cause"]["text"]
+            assert words[0] == "bin/tool" or one["cause"]["kind"] == "nothing-binds" or one["sites"][0]["line"] == 2
+    if "libidle.so.1" in str(refused):
+        lab.sh(command.replace("-lidle", ""))
+        assert "libidle" not in lab.audit("check", *options, "bin/tool").out
+
+
+def test_neighbours_are_allowed(lab):
+    library(lab, "pkg/libmine.so")
+    library(lab, "pkg/top.so", "pkg/libmine.so", "-Wl,-rpath,'$ORIGIN'")
+    assert lab.audit("check", "--may-need", "libc", "pkg/top.so").code == 0
+    assert lab.audit("check", "--must-not-need", "libmine.so", "pkg").code == 1

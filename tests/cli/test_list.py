@@ -231,6 +231,46 @@ def test_needs_are_what_readelf_says(lab):
     assert text[0].split() == ["new", "needed", "libs.so.1"] and text[-1].endswith(" of 1 object"), text
 
 
+def dlopen_note(*entries, text=None, type=0x407C0C0A):
+    """Assembly of a .note.dlopen (systemd, "ELF dlopen metadata")."""
+    text = json.dumps(list(entries)) if text is None else text
+    return (f'.section .note.dlopen,"a",@note\n.balign 4\n.long 4, 2f-1f, {type}\n.asciz "FDO"\n'
+            f"1: .ascii {json.dumps(text)}\n.byte 0\n2: .balign 4\n")  # fmt: skip
+
+
+def test_libraries_that_are_opened(lab):
+    lab.cc("n.o", dlopen_note({"soname": ["libzstd.so.1", "libzstd.so"], "feature": "zstd", "priority": "suggested"}, {"soname": ["libx.so"]}), "as")
+    lab.sh("gcc -shared -nostdlib n.o -o libn.so")
+    opened = [row for row in listed(lab, "needs", "libn.so")["needs"] if row["kind"] == "dlopen"]
+    assert [(row["name"], row["alternatives"], row["feature"], row["priority"]) for row in opened] == [
+        ("libzstd.so.1", ["libzstd.so.1", "libzstd.so"], "zstd", "suggested"), ("libx.so", ["libx.so"], None, "recommended")]  # fmt: skip
+    assert rows_of(lab, "needs", "libn.so") == [{"row": "need", **row} for row in opened]
+    assert "libzstd.so.1 or libzstd.so  (suggested, for zstd)" in lab.audit("list", "needs", "libn.so").out
+
+
+# name: the note, the exit code
+NOTES = {
+    "no JSON": (dlopen_note(text="soname"), 2),
+    "an object": (dlopen_note(text="{}"), 2),
+    "a list of texts": (dlopen_note("libx.so"), 2),
+    "no sonames": (dlopen_note({"feature": "x"}), 2),
+    "sonames of other types": (dlopen_note({"soname": [1, None, {}], "feature": []}), 0),
+    "deep": (dlopen_note(text="[" * 5000), 2),
+    "another type": (dlopen_note(text="soname", type=3), 0),
+    "truncated": (dlopen_note() + '.section .note.dlopen,"a",@note\n.long 4, 4096, 0x407c0c0a\n', 2),
+    "huge": ('.section .note.dlopen,"a",@note\n.fill 2000000\n', 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOTES)
+def test_damaged_notes_about_dlopen(lab, case):
+    note, code = NOTES[case]
+    lab.cc("n.o", note, "as")
+    lab.sh("gcc -shared -nostdlib n.o -o libn.so")
+    result = lab.audit("list", "needs", "libn.so")
+    assert result.code == code and (code == 0 or "libn.so" in result.out + result.err)
+
+
 # --- Rows: --format jsonl
 
 

@@ -1,4 +1,4 @@
-// The libraries that a file names: needed-not-found, version-unmet, needed-unused, runpath-unsafe.
+// The libraries that a file names: needed-not-found, version-unmet, needed-unused, runpath-unsafe, needed-not-allowed.
 //
 // needed-not-found: a DT_NEEDED that the loader finds nowhere. needed-unused: one that nothing uses.
 //
@@ -7,6 +7,7 @@
 //  - what a wheel needs may come with another wheel, or be loaded already by the package that imports it;
 //  - a module of Python, and what lies in the tree of a program, finds loaded what its host has loaded before.
 // What a host is known to load first (torch, the interpreter, the driver) is one note for all of it.
+// A library that .note.dlopen names is as bad as its priority when none of its alternatives is found.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,13 +16,17 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "elfaudit/shipping.hpp"
 #include "load/load_closure.hpp"
 #include "locate/cause/cause.hpp"
 #include "rules/loading/loaded.hpp"
+#include "scan/scan.hpp"
+#include "ship/allow_lists.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
@@ -40,6 +45,11 @@ constexpr Rule kVersionUnmet{.id = "version-unmet",
                              .summary = "the library that is found does not define a symbol version that is needed"};
 constexpr Rule kNeededUnused{
     .id = "needed-unused", .severity = Severity::Warning, .summary = "a library is linked and nothing uses it"};
+constexpr Rule kNeededNotAllowed{
+    .id = "needed-not-allowed",
+    .severity = Severity::Error,
+    .summary = "a file needs a library that --may-need does not have, or that --must-not-need has",
+    .kind = RuleKind::Silent};
 constexpr Rule kRunpathUnsafe{
     .id = "runpath-unsafe",
     .severity = Severity::Warning,
@@ -440,6 +450,7 @@ class NotFound {
     std::vector<Finding> findings;
     for (const auto& [key, missing] : missing_) findings.push_back(finding(missing));
     for (const auto& [host, hosted] : hosted_) findings.push_back(finding(host, hosted));
+    add_unopened(findings);
     return findings;
   }
 
@@ -457,6 +468,43 @@ class NotFound {
     }
     missing.stops_a_program = missing.stops_a_program || is_program(image);
     if (asker != 0) missing.images.push_back(short_name(image, 0));
+  }
+
+  /// Of files of the user alone: what a library of the system opens is for its package to say.
+  void add_unopened(std::vector<Finding>& findings) const {
+    std::set<std::pair<std::string, std::vector<std::string>>> seen;
+    for (const Image& image : evidence_.images)
+      for (std::uint32_t i = 0; i < image.closure.libraries.size() && !image.judged_with_its_loaders; ++i)
+        for (const OpenedLibrary& opened : image.closure.libraries[i].opened) {
+          const auto is_hosted = [](const std::string& name) { return host_of(name) != Host::None; };
+          if (!opened.path.empty() || std::ranges::any_of(opened.note.sonames, is_hosted)) continue;
+          if (!is_of_the_user(evidence_, image, i)) continue;
+          if (!seen.emplace(loaded_name(image, i), opened.note.sonames).second) continue;
+          findings.push_back(finding(image, i, opened));
+        }
+  }
+
+  static Finding finding(const Image& image, std::uint32_t opener, const OpenedLibrary& opened) {
+    const std::string name = short_name(image, opener);
+    const DlopenNote& note = opened.note;
+    Finding finding =
+        make_finding(kNeededNotFound, {},
+                     fmt::format("{} opens {}{}, which is not found", name, fmt::join(note.sonames, " or "),
+                                 note.feature.empty() ? std::string() : fmt::format(" for {}", note.feature)));
+    const bool recommended = note.priority == "recommended";
+    const bool is_packed = opener < image.loaded.size() && image.loaded[opener] != nullptr &&
+                           image.loaded[opener]->origin.is_member();  // another wheel may have it
+    finding.severity = opened.required() && !is_packed                    ? Severity::Error
+                       : opened.required() || (recommended && !is_packed) ? Severity::Warning
+                                                                          : Severity::Note;
+    finding.sites.push_back(loaded_site(image, opener, Role::Reference));
+    finding.cause = {"opened-by-name", fmt::format("its .note.dlopen calls the library {}", note.priority), {}};
+    finding.fixes.push_back(
+        {fmt::format("install a package with {}, or put the library in a directory that is searched",
+                     fmt::join(note.sonames, " or "))});
+    if (!note.description.empty()) finding.notes.push_back("it is for: " + note.description);
+    if (!opened.answer.searched.empty()) add_searched(finding, opened.answer.searched);
+    return finding;
   }
 
   void add_hosted(const Image& image, std::uint32_t asker, const NeededLibrary& needed) {
@@ -682,6 +730,176 @@ class NotFound {
 
 }  // namespace
 
+// --- needed-not-allowed: the lists of --may-need and --must-not-need.
+//
+//  1. What a file itself needs is compared, and what its neighbours need: files of its package, of its folder outside of the
+//     system's, or found by $ORIGIN. Neighbours are allowed themselves.
+//  2. The NVIDIA driver's libraries come with the machine: allowed unless --must-not-need names them.
+//  3. A symbol that binds to the library is the reason. Without one, nothing in the file needs it.
+
+namespace {
+
+/// "-lz" of a link, by its symbols: who refers first.
+struct BoundSymbols {
+  SymbolId reference;
+  std::string symbol{};
+  std::size_t count = 0;
+};
+
+class NeedCheck {
+ public:
+  explicit NeedCheck(const Evidence& evidence) : evidence_(evidence), ship_(*evidence.ship) {}
+
+  std::vector<Finding> run() {
+    if (evidence_.job.scope.command && evidence_.job.output != OutputKind::Relocatable) check_link();
+    for (const Image& image : evidence_.images)
+      for (std::uint32_t i = 0; i < image.loaded.size() && !image.judged_with_its_loaders; ++i)
+        if (image.loaded[i] != nullptr && (i == 0 || is_neighbour(image, i))) check(image, i);
+    return std::move(findings_);
+  }
+
+ private:
+  /// The option whose list does not allow the library; empty when it is allowed.
+  std::string refused_by(const std::string& name, bool neighbour) const {
+    const auto fits = [&](const std::string& entry) { return fits_library(entry, name); };
+    if (std::ranges::any_of(ship_.must_not_need, fits)) return "--must-not-need";
+    if (ship_.may_need.empty() || neighbour || host_of(name) == Host::Driver) return {};
+    return std::ranges::any_of(ship_.may_need, fits) ? std::string() : "--may-need";
+  }
+
+  /// Rule 1.
+  bool is_neighbour(const Image& image, std::uint32_t library) const {
+    const ObjectFacts* object = image.loaded[library];
+    for (const Image& given : evidence_.images)
+      if (given.object == object && (given.package == image.package || given.package == kNone)) return true;
+    const std::string& path = image.closure.libraries[library].path;
+    if (is_of_the_system(path)) return false;
+    if (folder_of(path) == folder_of(image.closure.libraries.front().path)) return true;
+    for (const LoadedLibrary& asker : image.closure.libraries)
+      for (const NeededLibrary& needed : asker.needed)
+        if (needed.library == library && needed.rule.find("ORIGIN") != std::string::npos) return true;
+    return false;
+  }
+
+  void check(const Image& image, std::uint32_t asker) {
+    for (const NeededLibrary& needed : image.closure.libraries[asker].needed) {
+      const bool is_found = needed.library != kNone && image.loaded[needed.library] != nullptr;
+      const std::string by = refused_by(needed.name, is_found && is_neighbour(image, needed.library));
+      if (by.empty() || !seen_.emplace(loaded_name(image, asker), needed.name).second) continue;
+      Finding finding = begin(short_name(image, asker), needed.name, by);
+      finding.sites.push_back(loaded_site(image, asker, Role::Reference));
+      BoundSymbols binding;
+      if (is_found) {
+        finding.sites.push_back(loaded_site(image, needed.library, Role::Candidate));
+        for (const Symbol* reference : needed_symbols(*image.loaded[asker], true)) {
+          if (definitions_.first(image, *image.loaded[asker], *reference) != needed.library) continue;
+          if (binding.count++ == 0) binding.symbol = image.loaded[asker]->name(*reference);
+        }
+      }
+      explain(finding, short_name(image, asker), needed.name, option_for(needed.name), is_found ? &binding : nullptr);
+    }
+  }
+
+  void check_link() {
+    const std::string output(base_name(evidence_.job.output_path));
+    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i) {
+      if (evidence_.inputs[i].objects.empty() || !evidence_.resolution.linked[i][0]) continue;
+      const ObjectFacts& library = evidence_.inputs[i].objects.front();
+      if (library.kind != ObjectKind::SharedObject || evidence_.job.inputs[i].just_symbols) continue;
+      const std::string name = library.soname.empty() ? std::string(base_name(library.origin.path)) : library.soname;
+      // In a build, the others are those of its own targets as far as is known.
+      const std::string& path = library.origin.path;
+      const bool is_built_here = !path.starts_with('/') || (evidence_.job.scope.of_build && !is_of_the_system(path));
+      const std::string by = refused_by(name, is_built_here);
+      if (by.empty() || !seen_.emplace(output, name).second) continue;
+      Finding finding = begin(output, name, by);
+      const BoundSymbols binding = first_binding(i);
+      if (binding.count != 0) add_reference(finding, binding.reference);
+      finding.sites.push_back(make_file_site(library.origin, {}, Role::Candidate));
+      const std::string& spelled = evidence_.job.inputs[i].spelled;
+      explain(finding, output, name, spelled.starts_with("-l") ? spelled : option_for(name), &binding);
+    }
+  }
+
+  void add_reference(Finding& finding, SymbolId id) const {
+    finding.sites.push_back(make_site(evidence_, id, Role::Reference));
+    try {
+      const std::uint32_t index = evidence_.symbol(id).index;
+      const std::vector<Use> uses = find_uses(evidence_.object(id.in).origin, std::span(&index, 1));
+      if (uses.empty()) return;
+      finding.sites.back().section = uses.front().section;
+      finding.sites.back().offset = uses.front().offset;
+    } catch (const InputError&) {
+      // Its symbols were read, which is enough.
+    }
+  }
+
+  /// Of an input that is a shared object: what its definitions are kept for.
+  BoundSymbols first_binding(std::uint32_t input) const {
+    std::set<std::string_view> kept;
+    const ObjectFacts& library = evidence_.inputs[input].objects.front();
+    for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
+      if (evidence_.resolution.resolution_of({{input, 0}, s}) == SymbolResolution::Kept)
+        kept.insert(library.name(library.symbols[s]));
+    BoundSymbols binding;
+    std::set<std::string_view> counted;
+    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size(); ++o) {
+        const ObjectFacts& object = evidence_.inputs[i].objects[o];
+        if (!evidence_.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+        for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+          const std::string_view name = object.name(object.symbols[s]);
+          if (object.symbols[s].defined() || !kept.contains(name) || !counted.insert(name).second) continue;
+          if (binding.count++ == 0) binding = {{{i, o}, s}, std::string(name), 1};
+        }
+      }
+    return binding;
+  }
+
+  static Finding begin(const std::string& file, const std::string& name, const std::string& by) {
+    return make_finding(
+        kNeededNotAllowed, {},
+        fmt::format("{} needs {}, which {} {}", file, name, by, by == "--may-need" ? "does not allow" : "forbids"));
+  }
+
+  /// `binding`: null where the library is not found.
+  void explain(Finding& finding, const std::string& file, const std::string& name, const std::string& option,
+               const BoundSymbols* binding) {
+    if (binding == nullptr) {
+      finding.notes.push_back(name + " is not found here: what it is needed for is not known");
+    } else if (binding->count == 0) {
+      finding.cause = {"nothing-binds", fmt::format("nothing in {} refers to a symbol of it", file), {}};
+      finding.fixes.push_back(
+          {fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before it", option, file)});
+    } else {
+      const std::string more =
+          binding->count == 1 ? "" : fmt::format(" and {} more of its symbols", binding->count - 1);
+      finding.cause = {"symbol-binds", fmt::format("{} refers to {}{}", file, demangle(binding->symbol), more), {}};
+      finding.fixes.push_back(
+          {fmt::format("link its archive: -Wl,-Bstatic {} -Wl,-Bdynamic in place of {}; or remove what "
+                       "refers to it, and {} from the link",
+                       option, option, option)});
+    }
+    finding.fixes.push_back({finding.message.ends_with("forbids")
+                                 ? fmt::format("if it is meant, take what fits {} out of --must-not-need", name)
+                                 : fmt::format("if it is meant: --may-need {}", name)});
+    findings_.push_back(std::move(finding));
+  }
+
+  const Evidence& evidence_;
+  const ShipPolicy& ship_;
+  Definitions definitions_;
+  std::set<std::pair<std::string, std::string>> seen_;
+  std::vector<Finding> findings_;
+};
+
+std::vector<Finding> not_allowed(const Evidence& evidence) {
+  if (evidence.ship == nullptr || (evidence.ship->may_need.empty() && evidence.ship->must_not_need.empty())) return {};
+  return NeedCheck(evidence).run();
+}
+
+}  // namespace
+
 static std::vector<Finding> needed_libraries(const Evidence& evidence) {
   std::vector<Finding> findings = NotFound(evidence).run();
   std::ranges::move(unused_libraries(evidence), std::back_inserter(findings));
@@ -689,8 +907,8 @@ static std::vector<Finding> needed_libraries(const Evidence& evidence) {
 }
 
 RuleFamily library_rules() {
-  return {{&kNeededNotFound, &kVersionUnmet, &kNeededUnused, &kRunpathUnsafe},
-          {{needed_libraries}, {unsafe_runpaths}, {unmet_versions}}};
+  return {{&kNeededNotFound, &kVersionUnmet, &kNeededUnused, &kRunpathUnsafe, &kNeededNotAllowed},
+          {{needed_libraries}, {unsafe_runpaths}, {unmet_versions}, {not_allowed}}};
 }
 
 }  // namespace elfaudit
