@@ -39,6 +39,7 @@
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/spelling.hpp"
+#include "ship/systems.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -76,7 +77,7 @@ std::string name_below(const InputFacts& input, std::string_view given) {
 /// Reads what is compared: loose objects of a folder reach users in what they are linked into.
 Side read_side(const std::string& path, unsigned jobs, BuildComparison& comparison) {
   Side side;
-  side.is_folder = is_package(path) || is_debian_package(path);
+  side.is_folder = is_package(path);
   ListOptions options;
   options.what = ListWhat::Needs;
   options.jobs = jobs;
@@ -336,6 +337,7 @@ class FilePair {
     compare_soname();
     compare_needed();
     compare_needed_versions();
+    compare_systems();
     compare_requests();
     if (!is_program()) compare_versions();
   }
@@ -397,6 +399,15 @@ class FilePair {
       if (!after.contains(key))
         add(Impact::Compatible, "needed-version", fmt::format("does not need {} of {} any more", version, key.first),
             key.first, version);
+  }
+
+  void compare_systems() {
+    const RuntimeReleases before = needed_releases(old_object()), after = needed_releases(new_object());
+    const std::string was = fmt::format("{}", fmt::join(oldest_systems(before), ", "));
+    const std::string is = fmt::format("{}", fmt::join(oldest_systems(after), ", "));
+    if (was == is) return;
+    add(Impact::Note, "oldest-system", fmt::format("the oldest systems that run it are {}; of OLD {}", is, was), {},
+        was, is);
   }
 
   static std::string word(StackRequest stack) {
