@@ -32,7 +32,7 @@
 #include "scan/spelling.hpp"
 #include "ship/allow_lists.hpp"
 #include "ship/machine_demands.hpp"
-#include "ship/system_uses.hpp"
+#include "ship/systems.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"

@@ -7,7 +7,7 @@
 
 #include "elfaudit/audit.hpp"
 #include "resolve/link_names.hpp"
-#include "resolve/unsettled.hpp"
+#include "resolve/resolve.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 

@@ -25,7 +25,7 @@
 #include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "locate/dwarf/debug_servers.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"

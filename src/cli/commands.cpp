@@ -18,7 +18,6 @@
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
-#include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/strings.hpp"

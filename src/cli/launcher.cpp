@@ -22,7 +22,7 @@
 #include "elfaudit/index.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/command_words.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -15,7 +15,7 @@
 #include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
-#include "support/zip_file.hpp"
+#include "support/packed_file.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {

@@ -25,9 +25,9 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
-#include "support/tar_package.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/packed_file.hpp"
 #include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 

@@ -18,8 +18,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/file.hpp"
+#include "support/packed_file.hpp"
 #include "support/strings.hpp"
-#include "support/zip_file.hpp"
 
 namespace elfaudit {
 

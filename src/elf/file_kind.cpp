@@ -19,10 +19,9 @@
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/packed_file.hpp"
 #include "support/strings.hpp"
-#include "support/tar_package.hpp"
 #include "support/threads.hpp"
-#include "support/zip_file.hpp"
 
 namespace elfaudit {
 namespace {

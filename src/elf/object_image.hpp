@@ -17,7 +17,7 @@
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
-#include "support/tar_package.hpp"
+#include "support/packed_file.hpp"
 
 namespace elfaudit {
 

@@ -19,8 +19,8 @@
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
 #include "elf/outline.hpp"
-#include "support/tar_package.hpp"
 #include "support/file.hpp"
+#include "support/packed_file.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -13,7 +13,7 @@
 #include "elf/elf_file.hpp"
 #include "elfaudit/origin.hpp"
 #include "facts/codec.hpp"
-#include "support/zip_file.hpp"
+#include "support/packed_file.hpp"
 
 namespace elfaudit {
 

@@ -1,7 +1,5 @@
 // Makes a job of plain files or of a link command.
 
-#include "input/job.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/link_job.hpp"
 
 namespace elfaudit {
@@ -28,5 +29,20 @@ LinkJob read_link_line(const LinkLine& line);
 
 /// The directories of "a:b", as -rpath and LD_LIBRARY_PATH list them.
 void add_colon_separated(std::string_view list, std::vector<std::string>& into);
+
+// --- Plain files -> LinkJob, for those who have looked at them already.
+
+/// The words that no pattern fits; the others are appended to `excluded`.
+std::vector<std::string> exclude(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
+                                 std::vector<std::string>& excluded);
+
+/// What has been read of the files already.
+struct KnownFiles {
+  std::vector<bool> device_archives;  ///< by file: an archive with device code, which nvlink takes in once
+};
+
+/// `known`: every file is an object or archive; then none is looked at, and none is an @file.
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
+                       const std::optional<KnownFiles>& known);
 
 }  // namespace elfaudit

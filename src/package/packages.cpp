@@ -29,9 +29,9 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/packed_file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "support/tar_package.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -11,7 +11,6 @@
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
 #include "report/json_object.hpp"
-#include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/embedded_files.hpp"

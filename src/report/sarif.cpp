@@ -10,7 +10,6 @@
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
-#include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"

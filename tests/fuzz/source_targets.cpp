@@ -8,8 +8,8 @@
 #include "locate/source/source.hpp"
 #include "package/packages.hpp"
 #include "support/file.hpp"
+#include "support/packed_file.hpp"
 #include "support/strings.hpp"
-#include "support/zip_file.hpp"
 
 namespace elfaudit::fuzz {
 namespace {

@@ -15,7 +15,7 @@
 #include "facts/cache.hpp"
 #include "facts/codec.hpp"
 #include "facts/facts_file.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "scan/object_queries.hpp"
 #include "support/compile.hpp"
 #include "support/facts_builder.hpp"

@@ -8,7 +8,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/command_words.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "input/command_words.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"
 

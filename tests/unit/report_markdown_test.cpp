@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/rule_help.hpp"
+#include "report/wording.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -26,7 +26,7 @@
 #include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
-#include "input/job.hpp"
+#include "input/link_line.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

@@ -16,7 +16,6 @@
 
 #include "elfaudit/shipping.hpp"
 #include "rules/rules.hpp"
-#include "ship/system_uses.hpp"
 #include "ship/systems.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
