@@ -273,7 +273,7 @@ std::vector<std::string> choices_of(const CLI::App& app, const CLI::Option& opti
 
 Takes takes_of(const std::string& value) {
   if (value.empty()) return Takes::Nothing;
-  for (const char* files : {"FILE", "FILE...", "OBJECT...", "FACTS", "LOG", "PATTERN"})
+  for (const char* files : {"FILE", "FILE...", "OBJECT...", "FACTS", "LOG", "PATTERN", "OLD NEW"})
     if (value == files) return Takes::Files;
   return value.starts_with("DIR") ? Takes::Folders : Takes::Words;
 }

@@ -742,15 +742,16 @@ class FilePair {
     const auto size = [](const TypeVariant& variant) {
       return variant.size == 0 ? std::string() : std::to_string(variant.size);
     };
+    const Impact impact = divergence.harmless || apart ? Impact::Note : Impact::Breaks;
     if (!divergence.is_type)
       for (Change& size_change : out_.changes)
         if (size_change.kind == "export-size" && size_change.subject == divergence.name) {
           size_change.words += "; it " + divergence.words;
+          size_change.impact = std::min(size_change.impact, impact);
           return;
         }
-    Change& change =
-        add(divergence.harmless || apart ? Impact::Note : Impact::Breaks, divergence.is_type ? "type" : "declaration",
-            std::move(words), divergence.name, size(before), size(after));
+    Change& change = add(impact, divergence.is_type ? "type" : "declaration", std::move(words), divergence.name,
+                         size(before), size(after));
     for (const TypeVariant* variant : {&before, &after})
       if (variant->line.line != 0) change.places.push_back(variant->line);
     if (change.places.size() == 2 && change.places[0] == change.places[1]) change.places.pop_back();

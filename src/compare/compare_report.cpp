@@ -107,25 +107,31 @@ std::string text_comparison(const BuildComparison& comparison, bool color, std::
 }
 
 std::string markdown_comparison(const BuildComparison& comparison) {
-  constexpr std::size_t kMostRows = 500;  // of each file: GitHub takes 64 KiB for a comment and 1 MiB for a step
+  constexpr std::size_t kMostText = 60'000;  // GitHub takes 65,536 characters for a comment
   std::string out = fmt::format("### elfaudit diff: {}\n", markdown_text(summary_of(comparison)));
+  std::size_t left_out = 0;
   for (const ComparedFile& file : comparison.files) {
     if (file.changes.empty()) continue;
-    out += fmt::format("\n**{}**\n", markdown_text(title(file)));
-    std::size_t rows = 0;
+    std::string rows;
     each_shown(
         file,
         [&](const Change& change) {
-          if (rows++ == 0) out += "\n| | change | where | kind |\n|---|---|---|---|\n";
-          if (rows <= kMostRows)
-            out += fmt::format("| {} | {} | {} | {} |\n", to_word(change.impact), markdown_text(change.words),
-                               markdown_text(places_text(change)), change.kind);
+          const std::string row =
+              fmt::format("| {} | {} | {} | {} |\n", to_word(change.impact), markdown_text(change.words),
+                          markdown_text(places_text(change)), change.kind);
+          if (out.size() + rows.size() + row.size() > kMostText)
+            ++left_out;
+          else
+            rows += row;
         },
         [&](Impact impact, std::string_view kind, std::size_t count) {
-          out += fmt::format("| {} | and {} more | | {} |\n", to_word(impact), count, kind);
+          rows += fmt::format("| {} | and {} more | | {} |\n", to_word(impact), count, kind);
         });
-    if (rows > kMostRows) out += fmt::format("\nand {} more\n", rows - kMostRows);
+    if (out.size() < kMostText)
+      out += fmt::format("\n**{}**\n\n| | change | where | kind |\n|---|---|---|---|\n{}", markdown_text(title(file)),
+                         rows);
   }
+  if (left_out != 0) out += fmt::format("\nand {} more changes\n", left_out);
   for (const std::string& limit : limits_of(comparison)) out += "\nUnknown: " + markdown_text(limit) + "\n";
   for (const std::string& note : comparison.notes) out += "\n" + markdown_text(note) + "\n";
   return out;

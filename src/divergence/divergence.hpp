@@ -74,7 +74,8 @@ struct TypeVariant {
 };
 
 /// Why code that uses exports has to know the layout of a type. Value: it has objects of the type, or reads them. Pointer:
-/// it passes pointers, and no export gives it one. Unknown: an export does, and it may pass that on without a look.
+/// it passes pointers, and no export gives it one, or it calls virtual functions. Unknown: it may pass on what it is given
+/// without a look.
 enum class TypeUse : std::uint8_t { Unknown, Pointer, Value };
 
 /// A name that two objects understand differently.

@@ -816,17 +816,24 @@ class TypeCheck {
 
   using TypeNames = std::set<std::string>;
 
+  /// Opens all objects once more, if a type that is bound differs.
   void find_uses() {
-    std::vector<std::uint32_t> objects(std::min(parts_.size(), kMostReopened));
+    const auto is_bound = [](const Disagreement& conflict) { return conflict.is_type() && !conflict.bound.empty(); };
+    if (std::ranges::none_of(conflicts_, is_bound)) return;
+    std::vector<std::uint32_t> objects(parts_.size());
     std::vector<std::string> requests;
     for (std::uint32_t i = 0; i < objects.size(); ++i)
       requests.push_back(request(Ask::Mentions, objects[i] = i).take());
-    std::unordered_set<std::string_view> exports;
+    std::unordered_map<std::string_view, bool> exports;  // and whether an object that uses them has none of its own
     for (const std::uint32_t number : objects)
       for (const Symbol& symbol : object(number).symbols)
-        if (symbol.defined() && !is_hidden(symbol.visibility)) exports.insert(object(number).name(symbol));
+        if (symbol.defined() && !is_hidden(symbol.visibility))
+          exports[object(number).name(symbol)] |= symbol.binding == Binding::Global;
     std::map<std::string, TypeNames> held;  // by value, by the type that holds them
     TypeNames values, pointers, made;
+    for (const auto& [name, is_global] : exports)
+      if (is_global && name.starts_with("_ZN"))
+        (name.find("C1E") != name.npos || name.find("C2E") != name.npos ? values : pointers).insert(class_of(name));
     ask(objects, std::move(requests), [&](std::uint32_t, const std::string& answer) {
       for (const Mention& mention : decoded_mentions(answer)) {
         if (mention.is_type) {
@@ -835,26 +842,29 @@ class TypeCheck {
           values.insert(mention.values.begin(), mention.values.end());
           pointers.insert(mention.types.begin(), mention.types.end());
           made.insert(mention.made.begin(), mention.made.end());
-          if (mention.name.find("C1E") != std::string::npos) values.insert(constructed_by(mention.name));
         }
       }
     });
+    const TypeNames called = pointers;
     std::erase_if(pointers, [&](const std::string& type) { return made.contains(type); });
     for (TypeNames* known : {&values, &pointers}) add_held(held, *known);
-    for (Disagreement& conflict : conflicts_)
+    for (Disagreement& conflict : conflicts_) {
+      const bool is_virtual = std::ranges::any_of(
+          conflict.shape_a->parts, [](const ShapePart& part) { return part.kind == PartKind::VirtualFunction; });
       for (const std::string& name : names_of(conflict)) {
         const std::string type = without_arguments(name);
-        conflict.use = std::max(conflict.use, values.contains(type)     ? TypeUse::Value
-                                              : pointers.contains(type) ? TypeUse::Pointer
-                                                                        : TypeUse::Unknown);
+        if (pointers.contains(type) || (is_virtual && called.contains(type)))
+          conflict.use = std::max(conflict.use, TypeUse::Pointer);
+        if (values.contains(type)) conflict.use = TypeUse::Value;
       }
+    }
   }
 
-  /// "n::C" of the constructor _ZN1n1CC1Ev
-  static std::string constructed_by(const std::string& constructor) {
-    const std::string name = without_arguments(demangle(constructor));
-    const std::string function = name.substr(0, name.find('('));
-    return function.substr(0, std::min(function.rfind("::"), function.size()));
+  /// "n::C" of the member function _ZN1n1C1fEv
+  static std::string class_of(std::string_view function) {
+    const std::string name = without_arguments(demangle(function));
+    const std::string before = name.substr(0, name.find('('));
+    return before.substr(0, std::min(before.rfind("::"), before.size()));
   }
 
   static void add_held(const std::map<std::string, TypeNames>& held, TypeNames& known) {
