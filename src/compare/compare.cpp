@@ -1,7 +1,7 @@
 // Compares two builds of the same files as a user meets them: what OLD offers and asks for, and what NEW does.
 //
 //  1. Two files are the same file by their path below what was given; else by their name without versions, hashes and
-//     Python tags in the same folder; else by that name alone, where each build has one such file.
+//     Python tags, in the same folder but for numbers; else by that name alone. Of several none is: that is a note.
 //  2. An export is one by its name and version. A shared object has those in .dynsym, an archive those that its members
 //     define and do not hide. Symbols that linkers make (_edata) and the variables that a program copies are left out.
 //  3. A removed export breaks users, unless a library that NEW needs, and comes with, exports it, or they have a copy: what
@@ -64,10 +64,30 @@ std::string folder_of(std::string_view path) {
   return std::string(slash == path.npos ? std::string_view() : path.substr(0, slash));
 }
 
-/// "./usr/lib/libx.so" of a Debian package: "usr/lib/libx.so"
+/// "dist/foo-1.0-cp310-cp310-linux_x86_64.whl" -> "foo-cp310-cp310-linux_x86_64.whl", "libx1_1.2-3_amd64.deb" ->
+/// "libx1_amd64.deb", "foo-1.2-3.x86_64.rpm" -> "foo"
+std::string package_name(std::string_view path) {
+  std::string name;
+  std::string_view rest = path.substr(path.rfind('/') + 1);
+  const char separator = rest.ends_with(".deb") ? '_' : '-';
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(separator), rest.size());
+    if (!is_ascii_digit(rest.front()))
+      name += (name.empty() ? "" : std::string(1, separator)).append(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return name;
+}
+
+/// "./usr/lib/libx.so" of the Debian package that was given: "usr/lib/libx.so". Of a package in a directory with its name.
 std::string name_below(const InputFacts& input, std::string_view given) {
+  if (!input.objects.empty() && !input.objects.front().origin.entry.empty()) {
+    const Origin& origin = input.objects.front().origin;
+    std::string_view entry = origin.entry;
+    take_prefix(entry, "./");
+    return origin.path == given ? std::string(entry) : fmt::format("{}/{}", package_name(origin.path), entry);
+  }
   std::string_view name = input.path;
-  if (!input.objects.empty() && !input.objects.front().origin.entry.empty()) name = input.objects.front().origin.entry;
   if (take_prefix(name, given))
     while (take_prefix(name, "/")) continue;
   take_prefix(name, "./");
@@ -125,6 +145,17 @@ std::string without_versions(std::string_view path) {
   return name + end;
 }
 
+/// "foo-1.2/lib" -> "foo-#/lib"
+std::string without_numbers(std::string_view folder) {
+  std::string out;
+  for (const char c : folder)
+    if (!is_ascii_digit(c) && c != '.')
+      out += c;
+    else if (!out.ends_with('#'))
+      out += '#';
+  return out;
+}
+
 using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< of OLD and NEW; kNone: that build has none
 
 /// Rule 1.
@@ -136,7 +167,7 @@ class Matching {
   std::vector<Pair> run() {
     if (!before_.is_folder && !after_.is_folder && before_.names.size() == 1 && after_.names.size() == 1) match(0, 0);
     match_by([](const std::string& name) { return name; });
-    match_by([](const std::string& name) { return folder_of(name) + "/" + without_versions(name); });
+    match_by([](const std::string& name) { return without_numbers(folder_of(name)) + "/" + without_versions(name); });
     match_by([](const std::string& name) { return without_versions(name); });
     std::vector<Pair> pairs;
     for (std::uint32_t i = 0; i < matched_.size(); ++i) pairs.emplace_back(i, matched_[i]);
@@ -902,13 +933,16 @@ class FilePair {
 /// auditwheel's copies of libraries have a hash in their names, and only the wheel's own files use them.
 bool is_private_copy(std::string_view path) { return path.find(".libs/") != path.npos; }
 
-void report_alone(const InputFacts& input, bool is_old, ComparedFile& out) {
-  const bool is_public = !is_private_copy(is_old ? out.before : out.after);
+/// `others`: names without versions of the files that only the other build has.
+void report_alone(const InputFacts& input, bool is_old, const std::set<std::string>& others, ComparedFile& out) {
+  const bool may_be_there = others.contains(without_versions(is_old ? out.before : out.after));
+  const bool is_public = !is_private_copy(is_old ? out.before : out.after) && !may_be_there;
   const std::string soname = input.objects.empty() ? std::string() : input.objects.front().soname;
   Change change;
   change.kind = is_old ? "file-removed" : "file-added";
   change.impact = !is_old ? Impact::Compatible : is_public ? Impact::Breaks : Impact::Note;
   change.words = !is_old          ? "is new"
+                 : may_be_there   ? "is not in NEW, where several files may be the same one"
                  : soname.empty() ? "is not in NEW"
                                   : fmt::format("is not in NEW: users need {}", soname);
   (is_old ? change.before : change.after) = soname;
@@ -933,6 +967,11 @@ BuildComparison compare_builds(const std::string& before, const std::string& aft
   std::erase_if(pairs, [&](const Pair& pair) {
     return (pair.first == kNone && !old_side.complete) || (pair.second == kNone && !new_side.complete);
   });
+  std::array<std::set<std::string>, 2> alone;
+  for (const Pair& pair : pairs) {
+    if (pair.second == kNone) alone[0].insert(without_versions(old_side.names[pair.first]));
+    if (pair.first == kNone) alone[1].insert(without_versions(new_side.names[pair.second]));
+  }
   comparison.files.resize(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::uint32_t a = pairs[i].first, b = pairs[i].second;
@@ -940,7 +979,7 @@ BuildComparison compare_builds(const std::string& before, const std::string& aft
     if (a != kNone) file.before = old_side.names[a];
     if (b != kNone) file.after = new_side.names[b];
     if (a == kNone || b == kNone)
-      report_alone(a == kNone ? new_side.inputs[b] : old_side.inputs[a], b == kNone, file);
+      report_alone(a == kNone ? new_side.inputs[b] : old_side.inputs[a], b == kNone, alone[b == kNone ? 1 : 0], file);
     else
       FilePair(old_side.inputs[a], new_side.inputs[b], new_side, options, file).run();
   }

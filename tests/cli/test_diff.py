@@ -99,6 +99,16 @@ def test_files_of_directories_are_matched(lab):
     assert code == 1 and files == [("libx.so.1.2", "libx.so.1.3", ["export-removed"]), ("plugin.so", None, ["file-removed"])]
 
 
+def test_files_that_may_be_several_are_notes(lab):
+    built = library(lab, "built", F)
+    for name in ("old/a/libx.so", "old/b/libx.so", "new/c/libx.so", "new/d/libx.so", "old/x-1.0/lib/liby.so", "new/x-1.1/lib/liby.so"):
+        (lab.path / name).parent.mkdir(parents=True, exist_ok=True)
+        lab.sh(f"cp {built} {name}")
+    code, document = diff(lab, "old", "new")
+    assert code == 0 and changes(document) == ["note file-removed None"] * 2 + ["compatible file-added None"] * 2
+    assert ("x-1.0/lib/liby.so", "x-1.1/lib/liby.so") in [(file["before"], file["after"]) for file in document["files"]]
+
+
 def test_a_function_that_moved_to_a_needed_library_is_a_note(lab):
     library(lab, "old", F + G)
     library(lab, "new", G, "-Wl,-soname,liby.so")
