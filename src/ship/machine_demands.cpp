@@ -11,10 +11,12 @@
 #include <string_view>
 #include <tuple>
 
+#include "elf/elf_file.hpp"
 #include "elf/object_image.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "resolve/link_names.hpp"
+#include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/live_sections.hpp"
 #include "scan/library_names.hpp"
@@ -26,6 +28,144 @@
 
 namespace elfaudit {
 namespace {
+
+// --- Why an object asks for an executable stack.
+//
+//  1. GCC marks .note.GNU-stack as executable where it has made a trampoline, that is where the address of a nested
+//     function is taken which uses variables of the function around it. It names nested functions NAME.NUMBER.
+//  2. Compilers name themselves in .comment, assemblers do not. NASM and yasm name the source (STT_FILE), GNU as does so
+//     only where the source says `.file`.
+
+bool is_nested_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  return dot != 0 && dot != std::string_view::npos && dot + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+}
+
+class StackReader {
+ public:
+  StackReader(const ObjectFacts& facts, ObjectId id) : facts_(facts) {
+    made_.object = id;
+    made_.reason = facts.stack == StackRequest::Executable ? StackReason::Note : StackReason::NoNote;
+    if (facts.origin.binary) made_.maker = NoteMaker::Data;
+  }
+
+  StackRequester run() {
+    try {
+      if (facts_.available && !facts_.origin.binary) read();
+    } catch (const InputError&) {  // scanning has read what decides
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void read() {
+    const ElfFile file = ElfFile::open(facts_.origin);
+    const ElfSections sections(file, facts_.origin);
+    for (std::size_t i = 1; i < sections.count(); ++i) {
+      const GElf_Shdr header = sections.header(i);
+      const std::string_view name = sections.name(i, header);
+      if (name == ".comment") made_.maker = NoteMaker::Compiler;
+      if (header.sh_type == SHT_SYMTAB && !symbols_) symbols_ = open_symbol_table(sections, i);
+      if ((header.sh_flags & SHF_EXECINSTR) != 0 && header.sh_size != 0 && made_.code.empty())
+        made_.code.push_back({std::string(name)});
+    }
+    if (symbols_) read_symbols(sections);
+    const bool has_data = std::ranges::any_of(
+        facts_.symbols, [&](const Symbol& s) { return s.defined() && facts_.name(s).starts_with("_binary_"); });
+    if (made_.code.empty() && has_data) made_.maker = NoteMaker::Data;
+    if (made_.maker == NoteMaker::Assembler && (made_.source.ends_with(".asm") || made_.source.ends_with(".nasm")))
+      made_.maker = NoteMaker::Nasm;
+    if (!made_.source.empty()) return;
+    if (const std::vector<std::string> files = files_in_debug_info(facts_.origin); files.size() == 1)
+      made_.source = display_path(files.front(), working_directory());
+  }
+
+  GElf_Sym symbol(std::uint64_t index) const {
+    GElf_Sym entry{};
+    return gelf_getsym(symbols_->data, static_cast<int>(index), &entry) != nullptr ? entry : GElf_Sym{};
+  }
+
+  void read_symbols(const ElfSections& sections) {
+    std::vector<StackRequester::Code> all;
+    std::vector<StackRequester::Code> used;  // their addresses, as far as relocations show
+    const std::set<std::pair<std::uint32_t, std::uint64_t>> taken = addresses_taken(sections);
+    std::size_t files = 0;
+    std::size_t name_bytes = 0;
+    for (std::uint64_t i = 1; i < std::min(symbols_->first_global, symbols_->count); ++i) {
+      const GElf_Sym entry = symbol(i);
+      if (!symbols_->strings.holds(entry.st_name)) continue;
+      const std::string_view name = symbols_->strings.at(entry.st_name);
+      if (name.size() > kMostNameBytes - name_bytes) return;  // symbols may all have one long name
+      name_bytes += name.size();
+      if (GELF_ST_TYPE(entry.st_info) == STT_FILE && !name.empty() && ++files == 1) made_.source = name;
+      const std::uint32_t in = entry.st_shndx < SHN_LORESERVE ? entry.st_shndx : 0;
+      const bool is_nested = in != 0 && in < sections.count() && GELF_ST_TYPE(entry.st_info) == STT_FUNC &&
+                             is_nested_name(name) && made_.reason == StackReason::Note;
+      if (!is_nested || all.size() == kMostFunctions) continue;
+      const std::uint64_t begin = machine_of(facts_).functions_are_tagged ? entry.st_value & ~1ULL : entry.st_value;
+      all.push_back(
+          {std::string(sections.name(in, sections.header(in))), begin, std::string(name.substr(0, name.find('.')))});
+      if (taken.contains({in, entry.st_value})) used.push_back(all.back());
+    }
+    if (files > 1) made_.source.clear();  // of several, which `ld -r` leaves
+    if (all.empty()) return;
+    made_.reason = StackReason::NestedFunction;
+    made_.is_exact = !used.empty() || all.size() == 1;
+    made_.code = used.empty() ? std::move(all) : std::move(used);
+  }
+
+  /// Sections and offsets in them that code names without calling them.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> addresses_taken(const ElfSections& sections) const {
+    std::set<std::pair<std::uint32_t, std::uint64_t>> taken;
+    const bool is_x86_64 = facts_.machine == EM_X86_64;
+    std::uint64_t seen = 0;
+    for (std::size_t i = 1; i < sections.count() && made_.reason == StackReason::Note; ++i) {
+      const GElf_Shdr table = sections.header(i);
+      if (table.sh_type != SHT_RELA || table.sh_info >= sections.count() ||
+          (sections.header(table.sh_info).sh_flags & SHF_EXECINSTR) == 0)
+        continue;
+      if ((seen += table.sh_size / sizeof(Elf64_Rela)) > kMostRelocations) break;
+      each_relocation(sections, i, table, [&](const RelocationEntry& entry) {
+        if (entry.symbol >= symbols_->count || (is_x86_64 && entry.type == R_X86_64_PLT32)) return;
+        const GElf_Sym named = symbol(entry.symbol);
+        const std::uint64_t place = named.st_value + static_cast<std::uint64_t>(entry.addend);
+        taken.insert({named.st_shndx, place});
+        if (is_x86_64 && entry.type == R_X86_64_PC32) taken.insert({named.st_shndx, place + 4});  // psABI 4.4.1
+      });
+    }
+    return taken;
+  }
+
+  static constexpr std::size_t kMostFunctions = 64;
+  static constexpr std::size_t kMostNameBytes = std::size_t{1} << 26;
+  static constexpr std::uint64_t kMostRelocations = std::uint64_t{1} << 22;
+  const ObjectFacts& facts_;
+  std::optional<ElfSymbols> symbols_;
+  StackRequester made_;
+};
+
+std::vector<StackRequester> requesters_of(const std::vector<InputFacts>& inputs, const OutputStack& stack) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<ObjectId> objects = stack.asking;
+  objects.insert(objects.end(), stack.lacking.begin(), stack.lacking.end());
+  std::ranges::sort(objects);
+  if (objects.size() > kMost) objects.resize(kMost);
+  std::vector<StackRequester> requesters;
+  for (const ObjectId id : objects) requesters.push_back(StackReader(object_of(inputs, id), id).run());
+  return requesters;
+}
+
+// --- How far relocations of 32 bits reach at least (x86-64 psABI 3.5 "Code Models", 4.4).
+//
+//  1. GNU ld and gold lay sections out as code, constants, data, zeroed data; lld and mold as constants, code, data,
+//     zeroed data. Of constants GNU ld and gold have .rodata first, sections with names of their own (.nv_fatbin) behind
+//     it and .eh_frame last; lld has them in the order in which the line brings them; mold by name.
+//  2. Between two places lies at least what is in the output sections between theirs. Code does not count, because
+//     linkers may fold it, nor .eh_frame and what is merged. In one section, what objects of the line bring is in their
+//     order; members of archives may be anywhere.
+//  3. Large sections (-mcmodel=medium) are beside all others, or their place is not known: they do not count.
+//  4. A name that another file may define is reached through a table: the distance is that of the table.
 
 /// The symbol table of an object in its bytes. Empty for objects of another form than RawObject reads.
 class RawSymbols {
@@ -57,113 +197,18 @@ class RawSymbols {
 };
 
 /// Calls visit(section, relocation), the section being the one that it changes, for each in a section of the output.
+/// `most`: as many as the object has room for, since damaged tables may lie over each other.
 template <class Visit>
-void each_loaded_relocation(const RawObject& object, const Visit& visit) {
+void each_loaded_relocation(const RawObject& object, std::size_t most, const Visit& visit) {
   for (std::uint32_t i = 1; i < object.count(); ++i) {
     const RawSection table = object.section(i);
     if (table.type() != SHT_RELA || table.info() >= object.count() || !object.section(table.info()).has(SHF_ALLOC))
       continue;
     const std::span<const std::byte> entries = object.content(table);
-    for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= entries.size(); at += sizeof(Elf64_Rela))
+    for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= entries.size() && most != 0; at += sizeof(Elf64_Rela), --most)
       visit(table.info(), RawRelocation{entries.data() + at});
   }
 }
-
-// --- Why an object asks for an executable stack.
-//
-//  1. GCC marks .note.GNU-stack as executable where it has made a trampoline, that is where the address of a nested
-//     function is taken which uses variables of the function around it. It names nested functions NAME.NUMBER.
-//  2. Compilers name themselves in .comment, assemblers do not. NASM and yasm name the source (STT_FILE), GNU as does so
-//     only where the source says `.file`.
-
-bool is_nested_name(std::string_view name) {
-  const std::size_t dot = name.find('.');
-  return dot != 0 && dot != std::string_view::npos && dot + 1 < name.size() &&
-         name.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
-}
-
-class StackReader {
- public:
-  StackReader(const ObjectFacts& facts, ObjectId id, std::span<const std::byte> bytes)
-      : facts_(facts), object_(bytes), symbols_(object_) {
-    made_.object = id;
-  }
-
-  StackRequester run() {
-    made_.reason = facts_.stack == StackRequest::Executable ? StackReason::Note : StackReason::NoNote;
-    if (made_.reason == StackReason::Note) find_nested_functions();
-    if (made_.code.empty()) find_code();
-    made_.source = source();
-    made_.maker = maker();
-    if (made_.source.empty() && object_.count() != 0)
-      if (const std::vector<std::string> files = files_in_debug_info(facts_.origin); files.size() == 1)
-        made_.source = display_path(files.front(), working_directory());
-    return std::move(made_);
-  }
-
- private:
-  /// Those whose address the code takes; where no relocation shows which, all.
-  void find_nested_functions() {
-    std::set<std::pair<std::uint32_t, std::uint64_t>> taken;
-    each_loaded_relocation(object_, [&](std::uint32_t changed, RawRelocation entry) {
-      const bool is_call = object_.machine() == EM_X86_64 && entry.type() == R_X86_64_PLT32;
-      if (is_call || !object_.section(changed).has(SHF_EXECINSTR) || entry.symbol() >= symbols_.count()) return;
-      const auto index = static_cast<std::uint32_t>(entry.symbol());
-      const std::uint64_t place = symbols_.at(index).value() + static_cast<std::uint64_t>(entry.addend());
-      taken.insert({symbols_.section_of(index), place});
-      if (object_.machine() == EM_X86_64 && entry.type() == R_X86_64_PC32)
-        taken.insert({symbols_.section_of(index), place + 4});  // psABI 4.4.1
-    });
-    std::vector<StackRequester::Code> all;
-    for (std::uint32_t i = 1; i < symbols_.count(); ++i) {
-      const RawSymbol symbol = symbols_.at(i);
-      const std::uint32_t in = symbols_.section_of(i);
-      if (in == 0 || symbol.binding() != STB_LOCAL || symbol.type() != STT_FUNC || !is_nested_name(symbols_.name(i)))
-        continue;
-      const std::string_view name = symbols_.name(i);
-      all.push_back(
-          {std::string(object_.section_name(in)), symbol.value(), std::string(name.substr(0, name.find('.')))});
-      if (taken.contains({in, symbol.value()})) made_.code.push_back(all.back());
-      if (all.size() == kMostFunctions) break;
-    }
-    if (made_.code.empty()) made_.code = std::move(all);
-    if (!made_.code.empty()) made_.reason = StackReason::NestedFunction;
-  }
-
-  void find_code() {
-    for (std::uint32_t i = 1; i < object_.count() && made_.code.empty(); ++i)
-      if (object_.section(i).has(SHF_EXECINSTR) && object_.section(i).size() != 0)
-        made_.code.push_back({std::string(object_.section_name(i))});
-  }
-
-  NoteMaker maker() const {
-    if (facts_.origin.binary) return NoteMaker::Data;
-    for (const Symbol& symbol : facts_.symbols)
-      if (facts_.name(symbol).starts_with("_binary_") && symbol.defined() && made_.code.empty()) return NoteMaker::Data;
-    for (std::uint32_t i = 1; i < object_.count(); ++i)
-      if (object_.section_name(i) == ".comment") return NoteMaker::Compiler;
-    for (const std::string_view end : {".asm", ".nasm"})
-      if (made_.source.ends_with(end)) return NoteMaker::Nasm;
-    return NoteMaker::Assembler;
-  }
-
-  /// Of several, which `ld -r` leaves, none.
-  std::string source() const {
-    std::string name;
-    for (std::uint32_t i = 1; i < symbols_.count() && symbols_.at(i).binding() == STB_LOCAL; ++i) {
-      if (symbols_.at(i).type() != STT_FILE || symbols_.name(i).empty()) continue;
-      if (!name.empty()) return {};
-      name = symbols_.name(i);
-    }
-    return name;
-  }
-
-  static constexpr std::size_t kMostFunctions = 64;
-  const ObjectFacts& facts_;
-  const RawObject object_;
-  const RawSymbols symbols_;
-  StackRequester made_;
-};
 
 /// The bytes of an object; empty where they can't be read.
 std::span<const std::byte> bytes_of(ObjectBytes& files, const ObjectFacts& object) {
@@ -173,30 +218,6 @@ std::span<const std::byte> bytes_of(ObjectBytes& files, const ObjectFacts& objec
   }
   return {};
 }
-
-std::vector<StackRequester> requesters_of(const std::vector<InputFacts>& inputs, const OutputStack& stack) {
-  constexpr std::size_t kMost = 1000;
-  std::vector<ObjectId> objects = stack.asking;
-  objects.insert(objects.end(), stack.lacking.begin(), stack.lacking.end());
-  std::ranges::sort(objects);
-  if (objects.size() > kMost) objects.resize(kMost);
-  std::vector<StackRequester> requesters;
-  ObjectBytes files;
-  for (const ObjectId id : objects)
-    requesters.push_back(StackReader(object_of(inputs, id), id, bytes_of(files, object_of(inputs, id))).run());
-  return requesters;
-}
-
-// --- How far relocations of 32 bits reach at least (x86-64 psABI 3.5 "Code Models", 4.4).
-//
-//  1. GNU ld and gold lay sections out as code, constants, data, zeroed data; lld and mold as constants, code, data,
-//     zeroed data. Of constants GNU ld and gold have .rodata first, sections with names of their own (.nv_fatbin) behind
-//     it and .eh_frame last; lld has them in the order in which the line brings them; mold by name.
-//  2. Between two places lies at least what is in the output sections between theirs. Code does not count, because
-//     linkers may fold it, nor .eh_frame and what is merged. In one section, what objects of the line bring is in their
-//     order; members of archives may be anywhere.
-//  3. Large sections (-mcmodel=medium) are beside all others, or their place is not known: they do not count.
-//  4. A name that another file may define is reached through a table: the distance is that of the table.
 
 constexpr std::uint64_t kReach = std::uint64_t{1} << 31;
 
@@ -461,9 +482,10 @@ class SpanMeter {
 
   void measure(ObjectId id) {
     const ObjectFacts& facts = object_of(inputs_, id);
-    const RawObject object(bytes_of(files_, facts));
+    const std::span<const std::byte> bytes = bytes_of(files_, facts);
+    const RawObject object(bytes);
     const RawSymbols symbols(object);
-    each_loaded_relocation(object, [&](std::uint32_t changed, RawRelocation entry) {
+    each_loaded_relocation(object, bytes.size() / sizeof(Elf64_Rela), [&](std::uint32_t changed, RawRelocation entry) {
       const auto kind = std::ranges::find(kKinds, entry.type(), &RelocationKind::type);
       if (kind == kKinds.end() || entry.symbol() == 0 || entry.symbol() >= symbols.count()) return;
       const bool is_address = kind->form == Form::Address;

@@ -41,6 +41,7 @@ struct StackRequester {
   NoteMaker maker = NoteMaker::Assembler;
   std::string source{};      ///< the file that was compiled or assembled; empty: not known
   std::vector<Code> code{};  ///< the nested functions; else where the object's code begins; empty: it has none
+  bool is_exact = false;     ///< the addresses of all these nested functions are used; else of some of them
 };
 
 // --- How far code reaches.

@@ -384,9 +384,11 @@ class CoveringSymbols {
       : names_(sections.plain(".strtab")), big_endian_(sections.layout().big_endian) {
     const Bytes entries = sections.plain(".symtab");
     const bool is_64 = sections.layout().is_64;
+    const bool is_tagged = sections.layout().machine->functions_are_tagged;
     const SymbolTable& symbols = sections.symbols();
     for (std::uint64_t i = 1; i < symbols.size(); ++i) {
       const SymbolEntry symbol = symbols[i];
+      const std::uint64_t tag = is_tagged && symbol.type == STT_FUNC ? symbol.value & 1 : 0;
       if (symbol.type != STT_FUNC && symbol.type != STT_OBJECT && symbol.type != STT_FILE) continue;
       Cursor in(entries, big_endian_, i * (is_64 ? 24 : 16));
       const std::uint32_t name = in.u32();
@@ -395,8 +397,8 @@ class CoveringSymbols {
         continue;
       }
       in.skip(is_64 ? 12 : 4);
-      spans_.push_back({symbol.section, symbol.value, is_64 ? in.u64() : in.u32(), name, static_cast<std::uint32_t>(i),
-                        symbol.type == STT_OBJECT});
+      spans_.push_back({symbol.section, symbol.value - tag, is_64 ? in.u64() : in.u32(), name,
+                        static_cast<std::uint32_t>(i), symbol.type == STT_OBJECT});
     }
     std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
       return std::tie(a.section, a.begin) < std::tie(b.section, b.begin);

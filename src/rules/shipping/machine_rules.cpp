@@ -18,6 +18,7 @@
 #include "ship/machine_demands.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -31,9 +32,8 @@ constexpr Rule kExecutableStack{
     .summary = "the stack is executable: glibc 2.41 and later load no such file with dlopen()",
     .kind = RuleKind::Silent};
 
-constexpr std::string_view kRefusal =
-    "since version 2.41 glibc refuses to load it with dlopen() (\"cannot enable "
-    "executable stack as shared object requires\")";
+constexpr std::string_view kRefusal = "glibc 2.41 and later refuse to load it with dlopen()";
+constexpr std::string_view kMessage = "glibc says \"cannot enable executable stack as shared object requires\"";
 
 /// Defines a function by which Python, Java, Node.js, Lua or R knows what it loads with dlopen().
 bool is_loaded_by_an_interpreter(const ObjectFacts& object) {
@@ -93,7 +93,8 @@ class FileStacks {
 
   static bool loads(const Image& image, const ObjectFacts& library) {
     return std::ranges::any_of(image.loaded, [&](const ObjectFacts* one) {
-      return one != nullptr && one != image.object && one->origin.display() == library.origin.display();
+      return one != nullptr && one != image.object && one->origin.path == library.origin.path &&
+             one->origin.member == library.origin.member;
     });
   }
 
@@ -102,7 +103,7 @@ class FileStacks {
     if (image.closure.loader == LoaderKind::Musl && (!is_program(object) || object.stack != StackRequest::Executable))
       return;  // musl's loader does not ask for it
     if (is_program(object)) {
-      report(object, Severity::Warning, "the stack of this program is executable");
+      report(object, Severity::Warning, "runs with an executable stack");
       return;
     }
     bool in_program = false;
@@ -116,14 +117,12 @@ class FileStacks {
     if (later == &image)
       report(object, Severity::Error, fmt::format("asks for an executable stack: {}", kRefusal));
     else if (later != nullptr)
-      report(
-          object, Severity::Error,
-          fmt::format("asks for an executable stack: {}, and {}, which needs it", kRefusal, name_of(*later->object)));
+      report(object, Severity::Error,
+             fmt::format("asks for an executable stack: {}, or {}, which needs it", kRefusal, name_of(*later->object)));
     else if (in_other_program)
       report(object, Severity::Warning, "makes the stack executable of each program that is linked with it");
     else if (!in_program)
-      report(object, Severity::Warning,
-             fmt::format("asks for an executable stack, which a program that is linked with it gets; {}", kRefusal));
+      report(object, Severity::Warning, fmt::format("asks for an executable stack: {}", kRefusal));
   }
 
   static std::string name_of(const ObjectFacts& object) {
@@ -132,8 +131,9 @@ class FileStacks {
 
   void report(const ObjectFacts& object, Severity severity, const std::string& what) {
     if (is_full(findings_)) return;
-    Finding finding = make_finding(kExecutableStack, {}, fmt::format("{}: {}", name_of(object), what));
+    Finding finding = make_finding(kExecutableStack, {}, fmt::format("{} {}", name_of(object), what));
     finding.severity = severity;
+    if (!is_program(object)) finding.notes.emplace_back(kMessage);
     add_file_advice(object, finding);
     findings_.push_back(std::move(finding));
   }
@@ -144,21 +144,30 @@ class FileStacks {
 
 // --- Links.
 
-std::string reason_text(const StackRequester& requester, const std::string& object) {
+/// What the object has, and why that asks for an executable stack.
+std::pair<std::string, std::string> reason_of(const Evidence& evidence, const StackRequester& requester) {
+  const std::string object = evidence.object(requester.object).origin.display();
   switch (requester.reason) {
     case StackReason::NestedFunction: {
       std::vector<std::string> names;
       for (const StackRequester::Code& one : requester.code) names.push_back(one.function);
-      return fmt::format("GCC calls {} of {} through code that it writes to the stack: {}", some_of(names, 3), object,
-                         names.size() == 1 ? "it is a nested function whose address is used"
-                                           : "they are nested functions whose addresses are used");
+      const char* which = !requester.is_exact ? "of one of its nested functions"
+                          : names.size() == 1 ? "of a nested function"
+                                              : "of nested functions";
+      return {fmt::format("{} uses the address {}, {}", object, which, some_of(names, 3)),
+              "GCC writes code to the stack, through which a nested function is called (a trampoline)"};
     }
     case StackReason::Note:
-      return fmt::format("{} asks for it: its section .note.GNU-stack is executable", object);
+      return {fmt::format("{} asks for it in .note.GNU-stack", object),
+              "the flags of its section .note.GNU-stack have an \"x\""};
     case StackReason::NoNote:
-      return fmt::format("{} has no section .note.GNU-stack, which means an executable stack", object);
+      break;
   }
-  return {};
+  const char* why = requester.maker == NoteMaker::Data       ? "`ld -r -b binary` and `objcopy -I binary` write none"
+                    : requester.maker == NoteMaker::Compiler ? "what compiled it wrote none"
+                                                             : "assembly has it only where the source says so";
+  return {fmt::format("{} has no section .note.GNU-stack", object),
+          fmt::format("{}, and {} takes that for a request", why, traits_of(evidence.job).name)};
 }
 
 /// The line of the assembly that an object without code on the stack needs.
@@ -166,7 +175,7 @@ std::string note_line(const Evidence& evidence, const StackRequester& requester)
   const ObjectFacts& object = evidence.object(requester.object);
   if (requester.maker == NoteMaker::Nasm) return "section .note.GNU-stack noalloc noexec nowrite progbits";
   // '@' begins a comment in assembly for 32-bit Arm
-  const bool at_is_comment = machine_name(machine_of(object)) == "arm";
+  const bool at_is_comment = machine_name(machine_of(object)).starts_with("arm");
   return fmt::format(".section .note.GNU-stack,\"\",{}progbits", at_is_comment ? '%' : '@');
 }
 
@@ -179,18 +188,20 @@ void add_fixes(const Evidence& evidence, const StackRequester& requester, Findin
   if (requester.maker == NoteMaker::Data) {
     finding.fixes.push_back({"make the object with `ld -r -z noexecstack -b binary`"});
     finding.fixes.push_back({"add the section to it: objcopy --add-section .note.GNU-stack=/dev/null"});
-  } else if (requester.reason == StackReason::Note) {
-    finding.fixes.push_back(
-        {fmt::format("write the section's flags without \"x\": {}", note_line(evidence, requester))});
   } else {
     const std::string where = requester.source.empty() ? "its assembly" : requester.source;
-    if (requester.maker != NoteMaker::Compiler)
-      finding.fixes.push_back({fmt::format("add a line to {}: {}", where, note_line(evidence, requester))});
-    if (requester.maker == NoteMaker::Assembler) finding.fixes.push_back({"assemble it with -Wa,--noexecstack"});
-    if (requester.maker == NoteMaker::Compiler)
+    const std::string line = note_line(evidence, requester);
+    if (requester.reason == StackReason::Note)
+      finding.fixes.push_back({fmt::format("write the section's flags in {} without \"x\": {}", where, line)});
+    else if (requester.maker == NoteMaker::Compiler)
       finding.fixes.push_back({"add the section to it: objcopy --add-section .note.GNU-stack=/dev/null"});
+    else
+      finding.fixes.push_back({fmt::format("add a line to {}: {}", where, line)});
+    if (requester.reason == StackReason::NoNote && requester.maker == NoteMaker::Assembler)
+      finding.fixes.push_back({"assemble it with -Wa,--noexecstack"});
   }
-  finding.fixes.push_back({"link with -Wl,-z,noexecstack, if nothing in it runs code on the stack"});
+  finding.fixes.push_back(
+      {"link with -Wl,-z,noexecstack, if nothing in it runs code on the stack (GCC's nested functions do)"});
 }
 
 Severity severity_of_output(const Evidence& evidence) {
@@ -203,11 +214,16 @@ Severity severity_of_output(const Evidence& evidence) {
   return Severity::Warning;
 }
 
-Finding about_output(const Evidence& evidence, Severity severity, const std::string& why) {
-  const std::string output = evidence.job.output_path.empty() ? "the output" : evidence.job.output_path;
-  Finding finding = make_finding(kExecutableStack, {}, fmt::format("the stack of {} is executable: {}", output, why));
+/// Without the output's name: links of a build with the same object have one finding.
+Finding about_output(Severity severity, const std::string& why) {
+  const bool refused = severity == Severity::Error;
+  Finding finding = make_finding(
+      kExecutableStack, {},
+      refused ? fmt::format("glibc 2.41 and later refuse to load the output with dlopen(), for an executable stack: {}",
+                            why)
+              : "the stack of the output is executable: " + why);
   finding.severity = severity;
-  if (severity == Severity::Error) finding.notes.emplace_back(kRefusal);
+  if (refused) finding.notes.emplace_back(kMessage);
   return finding;
 }
 
@@ -220,8 +236,8 @@ bool is_fatal_already(const Resolution& resolution) {
 
 Finding stack_requested(const Evidence& evidence, const StackRequester& requester, Severity severity) {
   const std::string object = evidence.object(requester.object).origin.display();
-  const std::string reason = reason_text(requester, object);
-  Finding finding = about_output(evidence, severity, reason);
+  const auto [what, why] = reason_of(evidence, requester);
+  Finding finding = about_output(severity, what);
   for (const StackRequester::Code& code : requester.code) {
     Site site = make_object_site(evidence, requester.object, Role::Reference);
     site.section = code.section;
@@ -229,12 +245,10 @@ Finding stack_requested(const Evidence& evidence, const StackRequester& requeste
     finding.sites.push_back(std::move(site));
   }
   if (requester.code.empty()) finding.sites.push_back(make_object_site(evidence, requester.object, Role::Reference));
-  if (!requester.source.empty() && requester.reason != StackReason::NestedFunction)
-    finding.sites.front().notes.push_back("source " + requester.source);
   const char* kind = requester.reason == StackReason::NestedFunction ? "nested-function"
                      : requester.reason == StackReason::Note         ? "stack-note-executable"
                                                                      : "stack-note-missing";
-  finding.cause = {kind, reason, object};
+  finding.cause = {kind, why, object};
   add_fixes(evidence, requester, finding);
   return finding;
 }
@@ -244,7 +258,7 @@ void add_link_stacks(const Evidence& evidence, std::vector<Finding>& findings) {
   if (!demands.stack.executable || is_fatal_already(evidence.resolution)) return;
   const Severity severity = severity_of_output(evidence);
   if (demands.stack.by_option) {
-    Finding finding = about_output(evidence, severity, "-z execstack asks for it");
+    Finding finding = about_output(severity, "-z execstack asks for it");
     finding.cause = {"stack-option", "-z execstack makes the stack executable, whatever the objects need", {}};
     finding.fixes.push_back({"link without -z execstack"});
     findings.push_back(std::move(finding));
