@@ -533,19 +533,21 @@ class SpanMeter {
       if (output.memory == Memory::None || output.counted < span_.distance / 100) continue;
       if (output.level < low_ || output.level > high_) continue;
       span_.parts.push_back(output.part);
-      span_.has_device_code |= output.name.find("fatbin") != std::string_view::npos;
+      if (output.name.find("fatbin") != std::string_view::npos) span_.device_section = output.name;
     }
     std::ranges::stable_sort(span_.parts, std::greater(), &LinkSpan::Part::bytes);
     constexpr std::size_t kMostParts = 3;
     if (span_.parts.size() > kMostParts) span_.parts.resize(kMostParts);
-    if (span_.has_device_code) count_device_code();
+    if (!span_.device_section.empty()) count_device_code();
   }
 
   void count_device_code() {
     std::map<std::pair<GpuArch, std::string>, std::uint64_t> bytes;
     for (const ObjectId id : linked_relocatables(inputs_, resolution_))
-      for (const DeviceImage& image : object_of(inputs_, id).device.images)
+      for (const DeviceImage& image : object_of(inputs_, id).device.images) {
         bytes[{image.arch, image.target()}] += image.stored_size;
+        if (image.compression == Compression::None) span_.uncompressed += image.stored_size;
+      }
     for (const auto& [arch, size] : bytes) span_.device.emplace_back(arch.second, size);
   }
 

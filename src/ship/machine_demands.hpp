@@ -63,14 +63,15 @@ struct LinkSpan {
   bool absolute = false;       ///< an address, not a distance
   std::string type{};          ///< "R_X86_64_PC32"
   ObjectId from{};
-  std::string section{};         ///< that the relocation changes
-  std::uint64_t offset = 0;      ///< in that
-  std::string symbol{};          ///< mangled; of a section symbol the section's name
-  SymbolId definition{};         ///< invalid for a local symbol
-  ObjectId target{};             ///< the object that has it; invalid: a table that the linker makes
-  std::uint64_t beyond = 0;      ///< how many relocations reach too far
-  std::vector<Part> parts{};     ///< that lie between, the largest first
-  bool has_device_code = false;  ///< one of these holds it
+  std::string section{};           ///< that the relocation changes
+  std::uint64_t offset = 0;        ///< in that
+  std::string symbol{};            ///< mangled; of a section symbol the section's name
+  SymbolId definition{};           ///< invalid for a local symbol
+  ObjectId target{};               ///< the object that has it; invalid: a table that the linker makes
+  std::uint64_t beyond = 0;        ///< how many relocations reach too far
+  std::vector<Part> parts{};       ///< that lie between, the largest first
+  std::string device_section{};    ///< the one of these that holds device code
+  std::uint64_t uncompressed = 0;  ///< bytes of device code
   /// The bytes of device code, by architecture, the oldest first.
   std::vector<std::pair<std::string, std::uint64_t>> device{};
 

@@ -361,6 +361,26 @@ void add_parts(const Evidence& evidence, const LinkSpan& span, Finding& finding)
   if (!archs.empty()) finding.notes.push_back("device code: " + some_of(archs, 12));
 }
 
+void add_fixes(const LinkSpan& span, Finding& finding) {
+  if (std::string fewer = fewer_architectures(span); !fewer.empty()) finding.fixes.push_back({std::move(fewer)});
+  if (span.device_section.empty()) {
+    finding.fixes.push_back({"allocate the largest arrays when the program runs"});
+    finding.fixes.push_back({"compile all that refers to it with -mcmodel=medium"});
+  } else {
+    const bool is_hip = span.device_section.starts_with(".hip");
+    const bool is_compressed = span.uncompressed < span.distance / 10;
+    finding.fixes.push_back({is_hip ? "compress the device code: hipcc --offload-compress"
+                             : is_compressed
+                                 ? "compress the device code more: nvcc --compress-mode=size, since CUDA 12.8"
+                                 : "compress the device code: nvcc -Xfatbin=-compress-all"});
+    finding.fixes.push_back(
+        {fmt::format("put it behind all else, with GNU ld or lld: -Wl,-T,FILE, where FILE has "
+                     "SECTIONS {{ {0} : {{ *({0}) }} }} INSERT AFTER .bss;",
+                     span.device_section)});
+  }
+  finding.fixes.push_back({"link a part of it as a shared object of its own"});
+}
+
 std::vector<Finding> too_large(const Evidence& evidence) {
   if (evidence.demands == nullptr) return {};
   const LinkSpan& span = evidence.demands->span;
@@ -388,13 +408,7 @@ std::vector<Finding> too_large(const Evidence& evidence) {
                      fmt::format("the link has {} of {}, and code of the small model reaches 2 GiB",
                                  size_text(largest->bytes), largest->section),
                      largest->section};
-  if (std::string fewer = fewer_architectures(span); !fewer.empty()) finding.fixes.push_back({std::move(fewer)});
-  if (span.has_device_code)
-    finding.fixes.push_back({"compress the device code: nvcc -Xfatbin=-compress-all"});
-  else
-    finding.fixes.push_back({"allocate the largest arrays when the program runs"});
-  finding.fixes.push_back({"link a part of it as a shared object of its own"});
-  if (!span.has_device_code) finding.fixes.push_back({"compile all that refers to it with -mcmodel=medium"});
+  add_fixes(span, finding);
   return {std::move(finding)};
 }
 
