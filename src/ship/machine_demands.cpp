@@ -163,7 +163,7 @@ std::vector<StackRequester> requesters_of(const std::vector<InputFacts>& inputs,
 //     it and .eh_frame last; lld has them in the order in which the line brings them; mold by name.
 //  2. Between two places lies at least what is in the output sections between theirs. Code does not count, because
 //     linkers may fold it, nor .eh_frame and what is merged. In one section, what objects of the line bring is in their
-//     order; members of archives may be anywhere.
+//     order; members of archives may be anywhere. But one of those that code refers to comes last, behind all the others.
 //  3. Large sections (-mcmodel=medium) are beside all others, or their place is not known: they do not count.
 //  4. A name that another file may define is reached through a table: the distance is that of the table.
 
@@ -230,6 +230,9 @@ struct OutputSection {
   std::uint32_t level = 0;       ///< output sections of one level are in no known order
   std::uint64_t counted = 0;     ///< bytes
   std::uint64_t of_line = 0;     ///< of these, of objects that the line names
+  struct {
+    std::uint64_t bytes = 0, largest = 0;  ///< of the input sections that code refers to
+  } referred[2]{};                         ///< by distance, and by address
   LinkSpan::Part part{};
 };
 
@@ -240,6 +243,7 @@ struct Placed {
   bool of_line = false;      ///< `before` counts all objects that the line names, else the sections of its own object
   std::uint64_t before = 0;  ///< bytes
   std::uint64_t size = 0;
+  bool is_referred[2] = {};  ///< it counts in OutputSection::referred
 };
 
 struct RelocationKind {
@@ -410,6 +414,7 @@ class SpanMeter {
     std::int64_t offset = 0;          ///< in the section
     ObjectId object{};
     SymbolId definition{};
+    std::uint32_t index = 0;  ///< of the section, in the object's headers
   };
 
   Spot spot_in(ObjectId id, std::uint32_t section, std::uint64_t offset) const {
@@ -417,7 +422,7 @@ class SpanMeter {
     if (found == placed_.end() || section >= found->second.size()) return {};
     const Placed& placed = found->second[section];
     if (placed.output == kNone || outputs_[placed.output].memory == Memory::None) return {};
-    return {&placed, outputs_[placed.output].level, static_cast<std::int64_t>(offset), id, {}};
+    return {&placed, outputs_[placed.output].level, static_cast<std::int64_t>(offset), id, {}, section};
   }
 
   Spot table() const { return {nullptr, data_level_, 0, {}, {}}; }
@@ -480,6 +485,22 @@ class SpanMeter {
     return ordered ? std::abs(ahead_of(to) - ahead_of(from)) : 0;
   }
 
+  /// What one of the references to this output section reaches at least, in whatever order the input sections are.
+  std::int64_t farthest_of_some(const Spot& from, const Spot& to, bool is_address) {
+    const bool is_code = outputs_[from.section->output].memory == Memory::Code && from.level < to.level;
+    if (to.section == nullptr || !to.section->counts || to.offset < -kAddend || !(is_address || is_code)) return 0;
+    Placed& placed = placed_[to.object][to.index];
+    auto& [bytes, largest] = outputs_[placed.output].referred[is_address ? 1 : 0];
+    if (!placed.is_referred[is_address ? 1 : 0]) {
+      placed.is_referred[is_address ? 1 : 0] = true;
+      bytes += placed.size;
+      largest = std::max(largest, placed.size);
+    }
+    const std::int64_t before =
+        is_address ? static_cast<std::int64_t>(before_level_[to.level]) : between(from.level, to.level);
+    return before + static_cast<std::int64_t>(bytes - largest) - kAddend;
+  }
+
   void measure(ObjectId id) {
     const ObjectFacts& facts = object_of(inputs_, id);
     const std::span<const std::byte> bytes = bytes_of(files_, facts);
@@ -496,13 +517,16 @@ class SpanMeter {
       if (from.level == kNone || to.level == kNone) return;
       if (kind->form != Form::Table) to.offset += entry.addend();
       if (std::abs(to.offset) > kMostOffset || std::abs(from.offset) > kMostOffset) return;
-      const std::int64_t reached =
+      std::int64_t reached =
           is_address ? static_cast<std::int64_t>(before_level_[to.level]) + ahead_of(to) : distance(from, to);
+      const std::int64_t of_some = farthest_of_some(from, to, is_address);
+      const bool is_of_some = of_some > reached;
+      if (is_of_some) reached = of_some;
       if (reached > static_cast<std::int64_t>(kind->reach)) ++span_.beyond;
       if (reached <= 0 || !is_better(id, reached, *kind)) return;
       span_.distance = static_cast<std::uint64_t>(reached);
       span_.reach = kind->reach;
-      span_.absolute = is_address;
+      span_.is_of_some = is_of_some;
       span_.type = kind->name;
       span_.from = id;
       span_.section = object.section_name(changed);
@@ -553,6 +577,7 @@ class SpanMeter {
 
   static constexpr std::uint64_t kLarge = 0x10000000;                  // SHF_X86_64_LARGE
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;  // of an output section
+  static constexpr std::int64_t kAddend = 16;  // from the field to the end of its instruction, at most
   static constexpr std::int64_t kMostOffset = std::int64_t{1} << 48;
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;

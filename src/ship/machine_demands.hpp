@@ -60,7 +60,7 @@ struct LinkSpan {
 
   std::uint64_t distance = 0;  ///< bytes; 0: not measured
   std::uint64_t reach = 0;     ///< how far the relocation reaches
-  bool absolute = false;       ///< an address, not a distance
+  bool is_of_some = false;     ///< known of several references alone: this one or another reaches that far
   std::string type{};          ///< "R_X86_64_PC32"
   ObjectId from{};
   std::string section{};           ///< that the relocation changes

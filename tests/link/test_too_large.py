@@ -58,3 +58,16 @@ def test_a_link(bench, case, linker):
 def test_near_the_limit(bench):
     compile_arrays(bench, [0.001, 0.9, 0.85, 0.001], "")
     assert [one["severity"] for one in findings(bench, "gcc main.o -o large.out")] == ["note"]
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_members_of_an_archive(bench, members):
+    """Whatever their order is, one of three is out of reach."""
+    for i in range(members):
+        bench.cc(f"m{i}.o", f"static volatile char a[{GIB}]; int f{i}(int n) {{ return a[n]; }}", "gcc -O1")
+    uses = " + ".join(f"f{i}(n)" for i in range(members))
+    declared = ", ".join(f"f{i}(int)" for i in range(members))
+    bench.cc("uses.o", f"int {declared}; int main(int n, char **v) {{ return {uses}; }}", "gcc")
+    bench.ar("libm3.a", *[f"m{i}.o" for i in range(members)])
+    fails = bench.sh("gcc uses.o libm3.a -o large.out && rm large.out", check=False).code != 0
+    assert fails == (members == 3) == ("error" in [one["severity"] for one in findings(bench, "gcc uses.o libm3.a -o large.out")])

@@ -385,7 +385,8 @@ std::vector<Finding> too_large(const Evidence& evidence) {
   if (evidence.demands == nullptr) return {};
   const LinkSpan& span = evidence.demands->span;
   if (span.distance == 0 || !span.is_near()) return {};
-  const std::string from = evidence.object(span.from).origin.display();
+  const std::string from =
+      evidence.object(span.from).origin.display() + (span.is_of_some ? ", or of another object," : "");
   const std::string target = span.symbol.empty() ? std::string("its target") : demangle(span.symbol);
   std::string message =
       span.fails()
