@@ -26,6 +26,16 @@ constexpr std::string_view kWild = "*?[";
 
 bool has_wildcard(std::string_view text) { return text.find_first_of(kWild) != std::string_view::npos; }
 
+/// Does a pattern for mangled or demangled names stand for several? Of what follows the first '(' only "(*" does: the rest are
+/// pointers. "operator*", "operator[]" and "[abi:cxx11]" are names.
+bool stands_for_several(std::string_view text) {
+  const std::size_t parameters = std::min(text.find('('), text.size());
+  std::string name(text.substr(0, parameters));
+  for (const std::string_view part : {"operator*", "operator[", "[abi:"})
+    if (const std::size_t at = name.find(part); at != std::string::npos) name.erase(at, part.size());
+  return has_wildcard(name) || text.substr(parameters).starts_with("(*");
+}
+
 /// A name as the C++ ABI or a person writes it.
 bool is_of_cxx(const ListedExport& entry) {
   return entry.text.starts_with("_Z") || entry.cxx_alone || entry.form == ListedExport::Form::Demangled ||
@@ -49,8 +59,10 @@ std::string with_short_names(std::string text) {
        {"std::basic_istream<char, std::char_traits<char> >", "std::istream"},
        {"std::basic_iostream<char, std::char_traits<char> >", "std::iostream"}}};
   for (const auto& [full, brief] : kForms)
-    for (std::size_t at = text.find(full); at != std::string::npos; at = text.find(full, at + brief.size()))
-      text.replace(at, full.size(), brief);
+    for (std::size_t at = text.find(full); at != std::string::npos; at = text.find(full, at + brief.size())) {
+      const bool ends_arguments = text.compare(at + full.size(), 2, " >") == 0;  // "<char> >" and "<std::string>"
+      text.replace(at, full.size() + (ends_arguments ? 1 : 0), brief);
+    }
   return text;
 }
 
@@ -165,6 +177,7 @@ class ListReader {
   explicit ListReader(ExportLists& lists) : lists_(lists) {}
 
   void read(const std::string& value) {
+    if (value.empty()) throw InputError("--exports", "an empty value names no symbol and no file");
     // The '/' of "ns::operator/(a, b)" does not separate folders.
     const bool may_be_path = value.find('/') != std::string::npos && value.find('(') == std::string::npos &&
                              value.find("operator/") == std::string::npos;
@@ -195,11 +208,13 @@ class ListReader {
   std::string read_counted(const std::string& path) {
     if (++files_ > limits::kExportLists)
       throw InputError(path, fmt::format("is not read: more than {} files are lists of exports", limits::kExportLists));
-    return read_named(path, limits::kVersionScriptBytes);
+    std::string text = read_named(path, limits::kVersionScriptBytes);
+    if (text.find('\0') != std::string::npos) throw InputError(path, "is not a text that lists symbols");
+    return text;
   }
 
   void add(ListedExport entry) {
-    entry.is_pattern = entry.is_pattern && has_wildcard(entry.text);
+    entry.is_pattern = entry.is_pattern && has_wildcard(entry.text) && stands_for_several(entry.text);
     if (entry.expression == nullptr) entry.text = with_short_names(std::move(entry.text));
     if ((entry.is_pattern || entry.expression != nullptr) && ++patterns_ > limits::kExportPatterns)
       throw InputError(entry.where, fmt::format("more than {} patterns of exported symbols", limits::kExportPatterns));
@@ -221,7 +236,6 @@ class ListReader {
         line = line.substr(0, comment);
       line = without_margins(line);
       if (line.empty() || line.front() == '#') continue;
-      if (line.find('\0') != std::string_view::npos) throw InputError(path, "is not a text that lists symbols");
       add_pattern(std::string(line), fmt::format("{}:{}", path, number));
     }
   }

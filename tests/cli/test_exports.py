@@ -80,6 +80,7 @@ def test_exports_are_what_nm_says(bench, case):
 LISTS = {
     "list": ("mylib_open\nmylib_close\n", ["helper", "mylib_state"], []),
     "wildcard": ("mylib_*\nhelper\n", [], []),
+    "empty": ("# nothing\n", ["helper", "mylib_close", "mylib_open", "mylib_state"], []),
     "missing": ("mylib_*\nhelper\nmylib_gone\n", [], ["mylib_gone"]),
     "version script": (SCRIPT, ["helper"], []),
     "local outranks *": ("{ global: *; local: hel*; };", ["helper"], []),
@@ -105,6 +106,8 @@ def test_lists_of_cxx(bench):
     bench.sh("g++ -shared shape.o -Wl,-soname,libx.so.1 -o libx.so")
     assert compared(bench, "my::*", "libx.so")[:2] == ([], [])
     assert compared(bench, "my::Shape*", "libx.so")[:2] == (["_ZN2my3useEv"], [])
+    bench.write("plain.list", "my::use()\nmy::Shape::*\nvtable for *\ntypeinfo*for *\nmy::nowhere(char*)\n")
+    assert compared(bench, "plain.list", "libx.so")[:2] == (["_ZN2my7counterEv", "_ZZN2my7counterEvE1c"], ["my::nowhere(char*)"])
     assert "2 symbols of C++ with vague linkage" in bench.audit("check", "--exports", "my::Shape*", "libx.so").out
     every = "\n".join(line.split()[2] for line in bench.sh("nm -D --defined-only libx.so").out.splitlines())
     bench.write("every.list", every.replace("_ZN2my3useEv\n", "").replace("_ZN2my7counterEv\n", ""))
@@ -153,23 +156,24 @@ def test_fixes(bench, case):
     assert compared(bench, lists, "libfixed.so")[0] == []
 
 
-# name: the link, the cause of the missing mylib_open
+# name: the link, the cause of the missing mylib_open, the link as the finding says; empty: there is none
 CAUSES = {
-    "hidden": ("gcc -shared hidden.o", "hidden-visibility"),
-    "local": ("gcc -shared api.o -Wl,--version-script=other.map", "script-local"),
-    "excluded": ("gcc -shared -Wl,-u,mylib_open libboth.a -Wl,--exclude-libs,ALL", "excluded-archive"),
-    "not extracted": ("gcc -shared vend.o libboth.a", "nothing-refers-to-member"),
-    "nowhere": ("gcc -shared vend.o", "no-definition"),
-}
+    "hidden": ("gcc -shared hidden.o", "hidden-visibility", "gcc -shared api.o"),
+    "local": ("gcc -shared api.o -Wl,--version-script=other.map", "script-local", "gcc -shared api.o -Wl,--version-script=v.map"),
+    "excluded": ("gcc -shared -Wl,-u,mylib_open libboth.a -Wl,--exclude-libs,ALL", "excluded-archive", "gcc -shared -Wl,-u,mylib_open libboth.a"),
+    "not extracted": ("gcc -shared vend.o libboth.a", "nothing-refers-to-member", "gcc -shared vend.o -Wl,-u,mylib_open libboth.a"),
+    "nowhere": ("gcc -shared vend.o", "no-definition", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CAUSES)
 def test_causes_of_a_missing_symbol(bench, case):
-    link, cause = CAUSES[case]
+    link, cause, fixed = CAUSES[case]
     bench.write("other.map", "{ global: helper; local: *; };\n")
     _, missing, findings = compared(bench, "mylib_open", "--", *link.split(), "-o", "libx.so")
     assert missing == ["mylib_open"]
     assert [f["cause"]["kind"] for f in findings if f["rule"] == "export-missing"] == [cause]
+    assert not fixed or compared(bench, "mylib_open", "--", *fixed.split(), "-o", "libx.so")[1] == []
 
 
 def test_what_a_library_of_the_link_needs_is_not_to_be_hidden(bench):
@@ -187,6 +191,10 @@ REFUSED = {
     "damaged script": ("bad.map", "bad.map: line 2: syntax error"),
     "perl": ("perl.symbols", "perl.symbols:2"),
     "itself": ("self.symbols", "self.symbols"),
+    "no text": ("libx.so", "libx.so: is not a text"),
+    "a folder": ("./", "is a directory"),
+    "empty": ("", "--exports"),
+    "too many patterns": ("many.list", "many.list:4097"),
 }
 
 
@@ -196,6 +204,7 @@ def test_values_that_are_refused(bench, case):
     bench.write("bad.map", "V1 { global: a\n")
     bench.write("perl.symbols", 'libx.so.1 libx\n (regex)"^(?!x)a*?" 1\n')
     bench.write("self.symbols", 'libx.so.1 libx\n a@Base 1\n#include "self.symbols"\n')
+    bench.write("many.list", "".join(f"a{i}*\n" for i in range(5000)))
     bench.sh("gcc -shared api.o -o libx.so")
     result = bench.audit("check", "--exports", value, "libx.so")
     assert result.code == 2 and complaint in result.out + result.err

@@ -862,6 +862,19 @@ class NeedCheck {
         fmt::format("{} needs {}, which {} {}", file, name, by, by == "--may-need" ? "does not allow" : "forbids"));
   }
 
+  /// What links the library's archive in its place; empty where there is none. Of a finished file that is not known.
+  std::string static_option(const std::string& name, const std::string& option) const {
+    if (name.starts_with("libstdc++."))
+      return "-static-libstdc++, and -Wl,--exclude-libs,libstdc++.a for a shared object";
+    if (name.starts_with("libgcc_s.")) return "-static-libgcc";
+    if (is_added_by_driver(name) || !option.starts_with("-l")) return {};
+    const std::string archive = fmt::format("lib{}.a", option.substr(2));
+    const bool is_here = std::ranges::any_of(evidence_.job.search_dirs, [&](const std::string& folder) {
+      return is_there((fs::path(folder) / archive).string());
+    });
+    return is_here ? fmt::format("its archive: -Wl,-Bstatic {0} -Wl,-Bdynamic in place of {0}", option) : std::string();
+  }
+
   /// `binding`: null where the library is not found.
   void explain(Finding& finding, const std::string& file, const std::string& name, const std::string& option,
                const BoundSymbols* binding) {
@@ -875,10 +888,10 @@ class NeedCheck {
       const std::string more =
           binding->count == 1 ? "" : fmt::format(" and {} more of its symbols", binding->count - 1);
       finding.cause = {"symbol-binds", fmt::format("{} refers to {}{}", file, demangle(binding->symbol), more), {}};
-      finding.fixes.push_back(
-          {fmt::format("link its archive: -Wl,-Bstatic {} -Wl,-Bdynamic in place of {}; or remove what "
-                       "refers to it, and {} from the link",
-                       option, option, option)});
+      if (std::string other = static_option(name, option); !other.empty())
+        finding.fixes.push_back({fmt::format("link {} with {}", file, other)});
+      if (!is_added_by_driver(name))
+        finding.fixes.push_back({fmt::format("remove what refers to it, and {} from the link of {}", option, file)});
     }
     finding.fixes.push_back({finding.message.ends_with("forbids")
                                  ? fmt::format("if it is meant, take what fits {} out of --must-not-need", name)

@@ -149,7 +149,7 @@ class ExportCheck {
 
   void compare(const Output& output) {
     ExportList list(lists_.entries, output.soname, output.machine);
-    if (list.empty()) return report_other_soname(output);
+    if (list.empty() && lists_.of_sonames) return report_other_soname(output);
     std::vector<const ExportedSymbol*> unexpected;
     std::size_t vague = 0;
     std::set<std::string> listed_archives;
@@ -287,9 +287,17 @@ class ExportCheck {
 
   // --- export-missing
 
+  /// A definition of what is missing, extracted or not.
+  struct FoundDefinition {
+    ObjectId in;
+    bool linked = false;
+    std::string mangled;
+  };
+  using Definitions = std::map<std::string, FoundDefinition>;  ///< by the text of the entry
+
   void report_missing(const Output& output, const std::vector<const ListedExport*>& missing) {
     if (missing.empty()) return;
-    std::map<std::string, std::pair<ObjectId, bool>> definitions;  // by mangled and demangled name: extracted or not
+    Definitions definitions;
     if (output.object == nullptr) find_definitions(missing, definitions);
     std::size_t asked = 0;
     for (const ListedExport* entry : missing) {
@@ -332,8 +340,6 @@ class ExportCheck {
     }
   }
 
-  using Definitions = std::map<std::string, std::pair<ObjectId, bool>>;
-
   /// Who of the link defines what is missing, extracted or not.
   void find_definitions(const std::vector<const ListedExport*>& missing, Definitions& definitions) const {
     std::set<std::string, std::less<>> wanted;
@@ -346,8 +352,8 @@ class ExportCheck {
       std::string key(name);
       if (!wanted.contains(key) && demangled) key = demangle(name);
       if (!wanted.contains(key)) return;
-      auto& known = definitions.try_emplace(key, id, linked).first->second;
-      if (linked && !known.second) known = {id, true};
+      FoundDefinition& known = definitions[key];
+      if (!known.in.valid() || (linked && !known.linked)) known = {id, linked, std::string(name)};
     };
     for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i) {
       const InputFacts& input = evidence_.inputs[i];
@@ -359,12 +365,10 @@ class ExportCheck {
         if (symbol.defined()) note(evidence_.object(id).name(symbol), id, true);
   }
 
-  SymbolId definition_in(ObjectId id, const std::string& text) const {
-    const ObjectFacts& object = evidence_.object(id);
-    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-      const std::string_view name = object.name(object.symbols[s]);
-      if (object.symbols[s].defined() && (name == text || demangle(name) == text)) return {id, s};
-    }
+  SymbolId definition_in(const FoundDefinition& found) const {
+    const ObjectFacts& object = evidence_.object(found.in);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+      if (object.symbols[s].defined() && object.name(object.symbols[s]) == found.mangled) return {found.in, s};
     return {};
   }
 
@@ -377,16 +381,16 @@ class ExportCheck {
       finding.cause = {"no-definition", "no object of the link defines it", output.name};
       return;
     }
-    const auto [in, linked] = found->second;
-    const ObjectFacts& object = evidence_.object(in);
-    const SymbolId id = definition_in(in, entry.text);
+    const ObjectFacts& object = evidence_.object(found->second.in);
+    const SymbolId id = definition_in(found->second);
     finding.sites.push_back(id.valid() ? make_site(evidence_, id, Role::Kept) : make_file_site(object.origin));
-    if (!linked) {
+    if (!found->second.linked) {
       const std::string archive(base_name(object.origin.path));
       finding.cause = {
           "nothing-refers-to-member",
           fmt::format("nothing of the link refers to {}, so that it is not extracted", object.origin.display()),
           object.origin.display()};
+      finding.fixes.push_back({fmt::format("ask for it: -Wl,-u,{}", found->second.mangled)});
       finding.fixes.push_back({fmt::format("link all of it: -Wl,--whole-archive {0} -Wl,--no-whole-archive", archive)});
       return;
     }
