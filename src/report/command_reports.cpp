@@ -181,15 +181,13 @@ Json to_json(const Closure& closure, const NeededLibrary& needed, std::uint32_t 
 }
 
 Json to_json(const Closure& closure, const OpenedLibrary& opened, std::uint32_t opener) {
-  return {{"input", closure.libraries.front().path},
-          {"alternatives", opened.note.sonames},
-          {"feature", or_null(opened.note.feature)},
-          {"priority", opened.note.priority},
-          {"description", or_null(opened.note.description)},
-          {"path", or_null(opened.path)},
-          {"opened_by", closure.libraries[opener].path},
-          {"found_by", to_id(opened.answer.found_by)},
-          {"searched", opened.answer.searched}};
+  Json row = to_json(closure, opened.answer, opener);
+  row["path"] = or_null(opened.path);
+  row["alternatives"] = opened.note.sonames;
+  row["priority"] = opened.note.priority;
+  row["feature"] = or_null(opened.note.feature);
+  row["description"] = or_null(opened.note.description);
+  return row;
 }
 
 }  // namespace
@@ -281,44 +279,38 @@ class Tree {
         stack.pop_back();
         continue;
       }
-      const NeededLibrary& one = next < needed.size() ? needed[next] : opened[next - needed.size()].answer;
-      if (next < needed.size())
-        print(one, asker, stack.size());
-      else
-        print(opened[next - needed.size()], asker, stack.size());
+      const OpenedLibrary* const by_name = next < needed.size() ? nullptr : &opened[next - needed.size()];
+      const NeededLibrary& one = by_name == nullptr ? needed[next] : by_name->answer;
+      print(one, by_name, asker, stack.size());
       const bool first = one.library != kNone && one.found_by != FoundBy::AlreadyLoaded &&
                          closure_.libraries[one.library].needed_by == asker;
       if (first) stack.push_back({one.library, 0});
     }
   }
 
-  void print(const NeededLibrary& needed, std::uint32_t asker, std::size_t depth) {
+  /// `opened`: null for a DT_NEEDED.
+  void print(const NeededLibrary& needed, const OpenedLibrary* opened, std::uint32_t asker, std::size_t depth) {
     const std::string indent(std::min(depth, kDeepestIndent) * 2, ' ');
-    if (needed.library == kNone) {
-      ++missing_;
-      fmt::format_to(std::back_inserter(out_), "{}{}  not found; searched: {}\n", indent, needed.name,
+    const std::string purpose = opened == nullptr ? std::string() : "dlopen, " + purpose_of(opened->note);
+    const bool is_loaded = opened == nullptr && needed.library != kNone;
+    const std::string path = is_loaded           ? closure_.libraries[needed.library].path
+                             : opened == nullptr ? ""
+                                                 : opened->path;
+    if (path.empty()) {
+      missing_ += opened == nullptr || opened->required() ? 1 : 0;
+      const std::string name =
+          opened == nullptr ? needed.name : fmt::format("{}", fmt::join(opened->note.sonames, " or "));
+      fmt::format_to(std::back_inserter(out_), "{}{}  not found{}; searched: {}\n", indent, name,
+                     purpose.empty() ? "" : " (" + purpose + ")",
                      needed.searched.empty() ? "nothing" : fmt::format("{}", fmt::join(needed.searched, ", ")));
-    } else if (needed.found_by == FoundBy::AlreadyLoaded) {
+    } else if (opened == nullptr && needed.found_by == FoundBy::AlreadyLoaded) {
       fmt::format_to(std::back_inserter(out_), "{}{}  (loaded already)\n", indent, needed.name);
     } else {
-      fmt::format_to(std::back_inserter(out_), "{}{}  {}  ({})\n", indent, needed.name,
-                     closure_.libraries[needed.library].path, rule_of(closure_, needed, asker));
+      fmt::format_to(std::back_inserter(out_), "{}{}  {}  ({}{})\n", indent, needed.name, path,
+                     purpose.empty() ? "" : purpose + "; ", rule_of(closure_, needed, asker));
     }
     for (const std::string& path : needed.wrong_machine)
       fmt::format_to(std::back_inserter(out_), "{}  skipped, for another machine: {}\n", indent, path);
-  }
-
-  void print(const OpenedLibrary& opened, std::uint32_t asker, std::size_t depth) {
-    const std::string indent(std::min(depth, kDeepestIndent) * 2, ' ');
-    const std::string purpose = "dlopen, " + purpose_of(opened.note);
-    if (opened.path.empty()) {
-      missing_ += opened.required() ? 1 : 0;
-      fmt::format_to(std::back_inserter(out_), "{}{}  not found ({}); searched: {}\n", indent,
-                     fmt::join(opened.note.sonames, " or "), purpose, fmt::join(opened.answer.searched, ", "));
-    } else {
-      fmt::format_to(std::back_inserter(out_), "{}{}  {}  ({}; {})\n", indent, opened.answer.name, opened.path, purpose,
-                     rule_of(closure_, opened.answer, asker));
-    }
   }
 
   static constexpr std::size_t kDeepestIndent = 40;

@@ -135,13 +135,6 @@ void each_need(const ObjectFacts& object, const Visit& visit) {
   for (const DlopenNote& note : object.dlopen_notes) visit("dlopen", note.sonames.front(), &note);
 }
 
-void append_json(std::string& out, std::string_view text);
-
-/// Appends a JSON array of strings.
-void append_texts(std::string& out, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) append_json(out += &text == &texts.front() ? "[" : ", ", text);
-  out += texts.empty() ? "[]" : "]";
-}
 
 // --- JSON documents of very many small rows, written straight into one string. A tree of them first would take ten
 // times the memory and the time.
@@ -387,7 +380,7 @@ void add_needs(TextPieces& out, RowForm form, const Listing& listing) {
       add_origin(row, object.origin);
       row.add("kind", kind).add("name", name);
       if (note == nullptr) return;
-      append_texts(row.begin("alternatives"), note->sonames);
+      row.begin("alternatives") += json_text(nlohmann::json(note->sonames), -1);
       row.add_or_null("feature", note->feature).add("priority", note->priority);
       row.add_or_null("description", note->description);
     });

@@ -297,11 +297,11 @@ Closure for_display(Closure closure) {
       show(needed.wrong_machine);
     }
     for (OpenedLibrary& opened : library.opened) {
-      for (std::string* text : {&opened.path, &opened.answer.name, &opened.answer.rule, &opened.note.feature,
-                                &opened.note.description, &opened.note.priority})
-        show(*text);
+      DlopenNote& note = opened.note;
+      for (std::string* text : {&opened.path, &opened.answer.name, &opened.answer.rule}) show(*text);
+      for (std::string* text : {&note.feature, &note.description, &note.priority}) show(*text);
       show(opened.answer.searched);
-      show(opened.note.sonames);
+      show(note.sonames);
     }
   }
   show(closure.notes);

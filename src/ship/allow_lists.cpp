@@ -135,16 +135,9 @@ std::string debian_name(const Machine& machine) {
 
 /// Is `name` the architecture, or a wildcard for it: "any", "linux-any", "any-amd64"?
 bool fits_architecture(std::string_view name, std::string_view architecture) {
-  const std::size_t dash = name.rfind('-');
-  const std::string_view cpu = dash == std::string_view::npos ? name : name.substr(dash + 1);
-  if (dash == std::string_view::npos) return cpu == "any" || cpu == architecture;
-  for (std::size_t at = 0; at < dash;) {
-    const std::size_t end = std::min(name.find('-', at), dash);
-    if (!is_among(name.substr(at, end - at), {"any", "linux", "gnu", "base"})) return false;
-    at = end + 1;
-  }
-  return cpu == "any" || cpu == architecture ||
-         (cpu == "arm" && architecture.starts_with("arm") && architecture != "arm64");
+  const std::string_view cpu = name.substr(name.rfind('-') + 1);
+  if (cpu != name && name.find("linux-") != 0 && name.find("any-") != 0 && name.find("gnu") != 0) return false;
+  return cpu == "any" || cpu == architecture || (cpu != name && cpu == "arm" && architecture == "armhf");
 }
 
 /// The value of an arch tag: "amd64 i386", "!hppa !armel".
@@ -483,6 +476,13 @@ int fit(const ListedExport& entry, const ExportedSymbol& symbol, const std::stri
   return !found ? 0 : !entry.is_pattern ? 3 : entry.text == "*" ? 1 : 2;
 }
 
+/// The order in which dpkg asks the entries of a .symbols file. The first that fits has the symbol, the others do not.
+int rank_of(const ListedExport& entry) {
+  if (entry.expression != nullptr) return 3;
+  if (entry.form == ListedExport::Form::Version) return entry.cxx_alone ? 3 : 2;
+  return entry.form == ListedExport::Form::Demangled ? 1 : 0;
+}
+
 }  // namespace
 
 bool ExportList::allows(const ExportedSymbol& symbol) {
@@ -490,11 +490,17 @@ bool ExportList::allows(const ExportedSymbol& symbol) {
   const std::string demangled = index_->demangles ? with_short_names(demangle(name)) : name;
   int global = 0;
   int local = 0;
+  std::optional<std::pair<int, std::size_t>> first;  // of a .symbols file, and its rank
   const auto look_at = [&](std::size_t at) {
     const ListedExport& entry = *entries_[at];
     const int how = fit(entry, symbol, name, demangled);
     if (how == 0) return;
-    if (!entry.is_local) is_found_[at] = true;
+    if (!entry.soname.empty() && symbol.version_known) {
+      const std::pair<int, std::size_t> found{rank_of(entry), at};
+      if (!first || found < *first) first = found;
+    } else if (!entry.is_local) {
+      is_found_[at] = true;
+    }
     (entry.is_local ? local : global) = std::max(entry.is_local ? local : global, how);
   };
   std::set<std::string> keys = {name, demangled, std::string(without_kind(demangled))};
@@ -505,6 +511,7 @@ bool ExportList::allows(const ExportedSymbol& symbol) {
     for (auto entry = from; entry != to; ++entry) look_at(entry->second);
   }
   for (const std::size_t at : index_->others) look_at(at);
+  if (first) is_found_[first->second] = true;
   const bool allowed = global > 0 && global >= local;
   any_allowed_ |= allowed;
   return allowed;
@@ -513,6 +520,8 @@ bool ExportList::allows(const ExportedSymbol& symbol) {
 std::vector<const ListedExport*> ExportList::missing() const {
   std::vector<const ListedExport*> missing;
   std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (is_found_[i]) seen.emplace(entries_[i]->text, entries_[i]->version);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const ListedExport& entry = *entries_[i];
     // dpkg expects a pattern of a .symbols file to fit something, too.
