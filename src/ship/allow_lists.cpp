@@ -70,8 +70,9 @@ std::string with_short_names(std::string text) {
 
 /// Returns why POSIX would read it in another way in `refused`.
 std::string as_posix(std::string_view perl, std::string& refused) {
-  constexpr std::size_t kLongest = 4096;
+  constexpr std::size_t kLongest = 512;
   constexpr std::string_view kEscapes = "wWsSbB";
+  constexpr std::size_t npos = std::string_view::npos;
   if (perl.size() > kLongest) refused = "it is too long";
   std::string posix;
   std::size_t intervals = 0;
@@ -82,14 +83,14 @@ std::string as_posix(std::string_view perl, std::string& refused) {
       ++i;
       if (next == 'd')
         posix += "[0-9]";
-      else if (is_word_char(next) && kEscapes.find(next) == std::string_view::npos)
+      else if (is_word_char(next) && kEscapes.find(next) == npos)
         refused = fmt::format("it has \\{}", next);
       else
         posix.append(1, c).append(1, next);
       continue;
     }
     if (c == '(' && next == '?') refused = "it has a group that begins with (?";
-    if (std::string_view("*+?}").find(c) != std::string_view::npos && (next == '?' || next == '+'))
+    if (std::string_view("*+?}").find(c) != npos && std::string_view("*+?{").find(next) != npos)
       refused = fmt::format("it has the quantifier {}{}", c, next);
     // A counted repetition costs its count in memory, and nested ones multiply.
     if (c == '{' && (++intervals > 1 || perl.find('}', i) > i + 6)) refused = "it counts repetitions";

@@ -1,5 +1,7 @@
 // What a link line names besides objects: scripts, response files, the line itself (src/input).
 
+#include <elf.h>
+
 #include <array>
 
 #include "elfaudit/jobs.hpp"
@@ -8,6 +10,7 @@
 #include "input/driver.hpp"
 #include "input/linker_script.hpp"
 #include "input/symbol_options.hpp"
+#include "ship/allow_lists.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::fuzz {
@@ -79,6 +82,31 @@ const Registered kVersionScript(
      {"V1 { global: f; g*; extern \"C++\" { \"ns::f(int)\"; A::*; }; local: *; };\nV2 { h; } V1;\n",
       "{ foo; bar*; };\n"},
      {"global:", "local:", "extern", "\"C++\"", "\"C\"", "\"Java\"", "{", "};", "*", "[a-z]", "#", "/*", "*/"}});
+
+const Registered kExportList({"export_list",
+                              Form::Text,
+                              [](std::string_view input) {
+                                const std::string path = put("x.list", input);
+                                try {
+                                  const ExportLists lists = read_export_lists({path});
+                                  for (const std::string_view soname : {"libx.so.1", ""}) {
+                                    ExportList list(lists.entries, soname, {EM_X86_64, true, false});
+                                    for (const std::string_view name : {"f", "_ZN2ns1fEi", "_ZTVN2ns1CE", "h1"})
+                                      static_cast<void>(list.allows({.name = name, .version = "V1"}));
+                                    static_cast<void>(list.missing());
+                                  }
+                                } catch (const InputError&) {
+                                }
+                              },
+                              {"V1 { global: f; g*; extern \"C++\" { \"ns::f(int)\"; }; local: *; };\n",
+                               "libx.so.1 libx #MINVER#\n| libx1 (>= 1)\n* Build-Depends-Package: x\n f@Base 1\n "
+                               "(optional|arch=!armel any-i386)g@V1 1\n"
+                               " (c++)\"ns::f(int)@Base\" 1\n (regex)\"^h[a-z]+\\d@V[0-9]{1,3}$\" 1\n (symver)V9 1\n "
+                               "*@V8 1\n#MISSING: 2# k@Base 1\n"
+                               "(optional)#include \"x.list\"\n",
+                               "# a list\nf\nns::*\noperator[](int*)\nns::f(*)\nh?[a-z]@V1\n  vtable for *  # these\n"},
+                              {"#include \"x.list\"\n", "(regex)\"", "(c++)\"", "(symver)", "(arch=", "|optional", "{",
+                               "};", "@Base 1\n", "\n ", "(*"}});
 
 const Registered kResponse({"response_file",
                             Form::Text,

@@ -234,7 +234,9 @@ class Dependencies {
       for (const Party& party : process.parties) rows.insert(copies_in(party).begin(), copies_in(party).end());
       for (const std::size_t row : rows) compare(process, row);
     }
-    for (const Process& process : all) find_leaks(process);
+    std::set<const ObjectFacts*> given;
+    for (const Image& image : evidence_.images) given.insert(image.object);
+    for (const Process& process : all) find_leaks(process, given);
     return std::move(findings_);
   }
 
@@ -253,11 +255,9 @@ class Dependencies {
 
  private:
   /// The files that were given, and the output of a link.
-  void find_leaks(const Process& process) {
+  void find_leaks(const Process& process, const std::set<const ObjectFacts*>& given) {
     for (const Party& party : process.parties) {
-      const bool is_given = party.object == nullptr || std::ranges::any_of(evidence_.images, [&](const Image& image) {
-                              return image.object == party.object;
-                            });
+      const bool is_given = party.object == nullptr || given.contains(party.object);
       const bool of_program =
           party.object == nullptr ? process.has_program : party.object->kind == ObjectKind::Executable;
       if (!is_given || of_program || !leaks_seen_.insert(party.object).second) continue;

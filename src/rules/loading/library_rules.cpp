@@ -748,7 +748,9 @@ struct BoundSymbols {
 
 class NeedCheck {
  public:
-  explicit NeedCheck(const Evidence& evidence) : evidence_(evidence), ship_(*evidence.ship) {}
+  explicit NeedCheck(const Evidence& evidence) : evidence_(evidence), ship_(*evidence.ship) {
+    for (const Image& image : evidence.images) packages_.try_emplace(image.object, image.package);
+  }
 
   std::vector<Finding> run() {
     if (evidence_.job.scope.command && evidence_.job.output != OutputKind::Relocatable) check_link();
@@ -769,9 +771,8 @@ class NeedCheck {
 
   /// Rule 1.
   bool is_neighbour(const Image& image, std::uint32_t library) const {
-    const ObjectFacts* object = image.loaded[library];
-    for (const Image& given : evidence_.images)
-      if (given.object == object && (given.package == image.package || given.package == kNone)) return true;
+    const auto given = packages_.find(image.loaded[library]);
+    if (given != packages_.end() && (given->second == image.package || given->second == kNone)) return true;
     const std::string& path = image.closure.libraries[library].path;
     if (is_of_the_system(path)) return false;
     if (folder_of(path) == folder_of(image.closure.libraries.front().path)) return true;
@@ -901,6 +902,7 @@ class NeedCheck {
 
   const Evidence& evidence_;
   const ShipPolicy& ship_;
+  std::map<const ObjectFacts*, std::uint32_t> packages_;  ///< of the files that were given
   Definitions definitions_;
   std::set<std::pair<std::string, std::string>> seen_;
   std::vector<Finding> findings_;
