@@ -17,13 +17,12 @@
 #include "left_out/left_out.hpp"
 #include "load/load_closure.hpp"
 #include "locate/cause/cause.hpp"
-#include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "locate/locate.hpp"
 #include "locate/providers/providers.hpp"
 #include "package/packages.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
-#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
@@ -37,7 +36,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/threads.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "divergence/divergence.hpp"
 #include "locate/cause/cause.hpp"
-#include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"

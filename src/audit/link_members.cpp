@@ -23,7 +23,7 @@
 #include "resolve/resolve.hpp"
 #include "scan/object_reader.hpp"
 #include "support/threads.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -16,7 +16,7 @@
 
 #include "audit/stages.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
+#include "cli/interface.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/policy.hpp"
@@ -26,7 +26,7 @@
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/link_line.hpp"
-#include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "ship/systems.hpp"

@@ -12,7 +12,7 @@
 
 #include <filesystem>
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
+#include "cli/interface.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/compare.hpp"
 #include "elfaudit/diagnosis.hpp"

@@ -2,6 +2,8 @@
 // what the program takes is said in one place.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,9 @@ namespace CLI {
 class App;
 }
 
+#include "cli/commands.hpp"
+#include "elfaudit/policy.hpp"
+#include "input/driver.hpp"
 namespace elfaudit {
 
 /// The heading of options that few users need. --help and the completions leave them out; --help-all and the man page
@@ -58,5 +63,80 @@ std::string man_page(const CommandWords& program);
 std::string bash_completion(const CommandWords& program);
 std::string zsh_completion(const CommandWords& program);
 std::string fish_completion(const CommandWords& program);
+
+// --- The options that several commands have, and their values.
+
+void add_jobs(CLI::App& command, Request& request);
+
+void add_sandbox(CLI::App& command, Request& request);
+void add_color(CLI::App& command, Request& request);
+
+/// --format of the commands that print one report.
+void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats);
+
+/// The options that `add` adds stand below a heading of their own, but for the advanced ones.
+void below(const char* heading, CLI::App& command, const std::function<void()>& add);
+
+/// How an audit is done.
+void add_audit_options(CLI::App& command, Request& request);
+
+/// A command follows "--", where the parser does not look: this names it in the help.
+void add_command(CLI::App& command, Request& request, const std::string& says);
+
+/// The same for a link command.
+void add_link_command(CLI::App& command, Request& request);
+
+void add_input_options(CLI::App& command, Request& request);
+void add_debuginfod(CLI::App& command, Request& request);
+void add_source_options(CLI::App& command, Request& request);
+void add_path_options(CLI::App& command, Request& request);
+
+/// What is reported, how, and what it makes of the exit code.
+void add_report_options(CLI::App& command, Request& request);
+
+/// --fix, --diff and --allow-dirty.
+void add_edit_options(CLI::App& command, Request& request);
+
+void add_gpu_arch(CLI::App& command, Request& request);
+void add_closure_options(CLI::App& command, ClosureOptions& options);
+void add_python(CLI::App& command, Request& request);
+
+/// What the machines that the files run on offer: see elfaudit/shipping.hpp.
+void add_ship_options(CLI::App& command, ShipPolicy& ship);
+void add_build_options(CLI::App& command, Request& request);
+
+// --- Values of options and arguments.
+
+/// Everything on standard input. Throws InputError.
+std::string read_standard_input();
+
+/// `files` with "-" replaced by the names that standard input has, one a line or each before a NUL.
+std::vector<std::string> with_names_from_input(const std::vector<std::string>& files);
+
+/// --linker. Throws UsageError.
+std::optional<LinkerChoice> linker_of(const Request& request);
+
+/// --source-root and --map-path. Throws UsageError.
+PathMap path_map(const Request& request);
+
+/// True if only a part of a build is audited; see Policy::partial.
+bool is_partial(const Request& request);
+
+// --- The options by which a project says what it has decided, on the command line and in .elfaudit.toml.
+
+void add_policy_options(CLI::App& command, PolicyRequest& request);
+
+/// Gives every option that the command line doesn't name the value that the file has: the one that is named, else the
+/// nearest at or above the working directory, else at or above the folder of all `inputs`. Throws UsageError.
+void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs);
+
+/// Every key with the value in force, as the file would have it.
+std::string dumped_config(const CLI::App& command, const PolicyRequest& request);
+
+/// Sets the levels of rules that the options name. Throws UsageError.
+void set_levels(Policy& policy, const PolicyRequest& request);
+
+/// Throws UsageError.
+Policy policy_of(const PolicyRequest& request);
 
 }  // namespace elfaudit

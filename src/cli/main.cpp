@@ -20,7 +20,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
-#include "cli/options.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"

@@ -1,7 +1,5 @@
 // The options that several commands have, as CLI11 sees them, and what their values mean.
 
-#include "cli/options.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
+#include "cli/interface.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "elfaudit/policy.hpp"

@@ -23,7 +23,7 @@
 #include "scan/object_reader.hpp"
 #include "support/name_hash.hpp"
 #include "support/threads.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -35,7 +35,6 @@
 #include "facts/cache.hpp"
 #include "facts/codec.hpp"
 #include "locate/dwarf/debug_info.hpp"
-#include "locate/dwarf/debug_servers.hpp"
 #include "locate/dwarf/reader_pool.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/file_uses.hpp"

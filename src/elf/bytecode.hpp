@@ -16,7 +16,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/packed_file.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

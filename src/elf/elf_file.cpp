@@ -29,7 +29,7 @@
 #include "support/limits.hpp"
 #include "support/packed_file.hpp"
 #include "support/strings.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

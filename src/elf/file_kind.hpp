@@ -12,7 +12,7 @@
 
 #include "elfaudit/link_job.hpp"
 #include "support/file.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -24,7 +24,7 @@
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

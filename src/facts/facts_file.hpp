@@ -16,7 +16,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/origin.hpp"
 #include "facts/codec.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

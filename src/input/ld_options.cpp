@@ -14,8 +14,7 @@
 #include <set>
 #include <span>
 
-#include "target/linker_traits.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/link_job.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -24,7 +24,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

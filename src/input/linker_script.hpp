@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

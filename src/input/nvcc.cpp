@@ -33,7 +33,7 @@
 #include "support/process.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

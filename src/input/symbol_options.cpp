@@ -14,7 +14,7 @@
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -10,7 +10,7 @@
 #include "elfaudit/link_job.hpp"
 #include "input/ld_options.hpp"
 #include "input/library_search.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

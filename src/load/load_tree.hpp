@@ -14,7 +14,7 @@
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -135,7 +135,6 @@ void each_need(const ObjectFacts& object, const Visit& visit) {
   for (const DlopenNote& note : object.dlopen_notes) visit("dlopen", note.sonames.front(), &note);
 }
 
-
 // --- JSON documents of very many small rows, written straight into one string. A tree of them first would take ten
 // times the memory and the time.
 

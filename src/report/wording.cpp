@@ -15,7 +15,7 @@
 #include "support/embedded_files.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

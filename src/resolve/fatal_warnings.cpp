@@ -29,7 +29,7 @@
 #include "resolve/live_sections.hpp"
 #include "resolve/resolve.hpp"
 #include "scan/scan.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

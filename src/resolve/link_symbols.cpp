@@ -11,7 +11,7 @@
 #include "resolve/linked_objects.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -16,7 +16,7 @@
 #include "resolve/link_names.hpp"
 #include "resolve/unsettled.hpp"
 #include "support/name_hash.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -28,7 +28,7 @@
 #include "elf/elf_file.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/linked_objects.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -14,7 +14,7 @@
 #include "resolve/exports.hpp"
 #include "scan/library_names.hpp"
 #include "scan/object_queries.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -41,7 +41,7 @@
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

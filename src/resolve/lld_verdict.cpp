@@ -10,7 +10,7 @@
 #include "resolve/resolve.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

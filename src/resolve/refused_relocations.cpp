@@ -26,7 +26,7 @@
 #include "resolve/linked_objects.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "support/threads.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

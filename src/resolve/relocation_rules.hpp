@@ -10,8 +10,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "scan/object_queries.hpp"
-#include "target/linker_traits.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -14,7 +14,7 @@
 #include "resolve/lld.hpp"
 #include "scan/spelling.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -18,7 +18,7 @@
 #include "resolve/unsettled.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

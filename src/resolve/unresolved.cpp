@@ -55,7 +55,7 @@
 #include "resolve/linked_objects.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -21,7 +21,7 @@
 #include "rules/rules.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

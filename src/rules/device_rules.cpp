@@ -1,6 +1,6 @@
 // What nvlink would reject, and what becomes of device code at the link.
 
-#include "rules/device_rules.hpp"
+#include "rules/rules.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -14,10 +14,9 @@
 #include "elfaudit/link_job.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
-#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

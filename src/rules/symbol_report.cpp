@@ -11,7 +11,6 @@
 #include <set>
 #include <unordered_set>
 
-#include "rules/device_rules.hpp"
 #include "scan/spelling.hpp"
 #include "support/strings.hpp"
 

@@ -22,7 +22,7 @@
 #include "elfaudit/error.hpp"
 #include "scan/object_tables.hpp"
 #include "scan/scan.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

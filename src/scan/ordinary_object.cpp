@@ -22,7 +22,7 @@
 #include "scan/object_reader.hpp"
 #include "scan/object_tables.hpp"
 #include "support/name_hash.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -40,7 +40,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

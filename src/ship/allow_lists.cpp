@@ -17,7 +17,7 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "elfaudit/resolution.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -24,7 +24,7 @@
 #include "scan/object_tables.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -87,7 +87,7 @@ inline void note_unknown_use() {
 // files can be open, no memory is left. Code that asks whether a file is there takes each failure for a no; that answer
 // is not to be trusted then, so the run ends with exit code 2. Nor is the answer of code that stops at a limit.
 //
-// The program's calls of the C library note what fails by themselves (src/cli/system_calls.cpp).
+// The program's calls of the C library note what fails by themselves (src/cli/kernel.cpp).
 
 /// `path` could not be opened, looked at or read, and `error` is errno. Only what says nothing about the path counts:
 /// EIO, EMFILE and the like, not ENOENT or EACCES. Null: it has no path.

@@ -22,7 +22,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
-#include "support/shared_library.hpp"
+#include "support/process.hpp"
 
 extern "C" {
 struct archive;

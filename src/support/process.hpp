@@ -1,7 +1,8 @@
-// Running a program that the user named, and reading what it says. A program's answer is taken to be the same
+// Programs and libraries that elfaudit starts or loads when it needs them. Running a program that the user named, and reading what it says. A program's answer is taken to be the same
 // as long as its file, its words and the environment are.
 #pragma once
 
+#include <dlfcn.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,5 +25,31 @@ std::string in_path(const std::string& program);
 /// nothing; that is noted as a limit (file_uses.hpp).
 std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv,
                                          unsigned seconds = limits::kProgramSeconds);
+
+// --- Libraries that the program does without until they are asked for: their start would cost more than most audits.
+
+/// Stays loaded as long as the program runs.
+class SharedLibrary {
+ public:
+  /// `soname`: looked up as the loader does, never a path of an input's.
+  explicit SharedLibrary(const char* soname) : soname_(soname), handle_(::dlopen(soname, RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) error_ = ::dlerror();
+  }
+
+  template <class Function>
+  void find(Function& function, const char* name) {
+    if (handle_ == nullptr) return;
+    function = reinterpret_cast<Function>(::dlsym(handle_, name));
+    if (function == nullptr) error_ = std::string(soname_) + " has no " + name;
+  }
+
+  /// Why it can't be used: it is not there, or lacks a function that was looked for. Empty when it can.
+  const std::string& error() const { return error_; }
+
+ private:
+  const char* soname_;
+  void* handle_;
+  std::string error_;
+};
 
 }  // namespace elfaudit

@@ -1,6 +1,6 @@
 // Looks machines up in their table, and builds a row for each linker from its own.
 
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 #include <elf.h>
 #include <sys/utsname.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,7 +1,7 @@
 // The table of machines, row by row: what each says of itself is found again from files, -m, OUTPUT_FORMAT() and the
 // loader.
 
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 #include <elf.h>
 #include <gmock/gmock.h>

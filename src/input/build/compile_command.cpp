@@ -18,7 +18,7 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 

@@ -17,7 +17,7 @@
 #include <system_error>
 
 #include "elfaudit/error.hpp"
-#include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"

@@ -18,7 +18,7 @@
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit::dwarf {
 

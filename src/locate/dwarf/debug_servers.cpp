@@ -5,7 +5,7 @@
 //    clients that no server has the file: one client at a time asks for an id. Other programs' clients can't be held
 //    back, so what was not found is asked for again; the cache knows that now, so no server is asked twice.
 
-#include "locate/dwarf/debug_servers.hpp"
+#include "locate/dwarf/debug_info.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@
 
 #include "locate/dwarf/reader_pool.hpp"
 #include "support/file_uses.hpp"
-#include "support/shared_library.hpp"
+#include "support/process.hpp"
 
 namespace elfaudit {
 namespace {

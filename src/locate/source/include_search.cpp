@@ -12,7 +12,7 @@
 #include "support/path.hpp"
 #include "support/process.hpp"
 #include "support/strings.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit::source {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "support/embedded_files.hpp"
 #include "support/strings.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit::source {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "elfaudit/finding.hpp"
-#include "target/machine_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit::source {
 

@@ -1,6 +1,5 @@
 // The rules about GPU architectures and nvcc's flags.
 
-#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 
 #include <fmt/format.h>

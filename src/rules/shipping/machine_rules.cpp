@@ -18,7 +18,7 @@
 #include "ship/machine_demands.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 
