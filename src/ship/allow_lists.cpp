@@ -433,7 +433,8 @@ ExportList::ExportList(const std::vector<ListedExport>& entries, std::string_vie
     if (entry.big_endian != -1 && (entry.big_endian == 1) != machine.big_endian) continue;
     const std::size_t at = entries_.size();
     entries_.push_back(&entry);
-    if (entry.is_pattern || entry.expression != nullptr || entry.form == ListedExport::Form::Version)
+    const bool has_version = entry.form == ListedExport::Form::Either && entry.text.find('@') != std::string::npos;
+    if (entry.is_pattern || entry.expression != nullptr || entry.form == ListedExport::Form::Version || has_version)
       index_->others.push_back(at);
     else
       index_->exact.emplace(entry.text, at);
@@ -448,32 +449,44 @@ ExportList::~ExportList() = default;
 
 namespace {
 
+/// The forms of a symbol's name that entries are compared with.
+struct SymbolNames {
+  std::string name, demangled, plain;  ///< plain: see without_kind()
+  std::string version;                 ///< "Base" without one
+  bool version_known = true;
+
+  bool mangled() const { return name.starts_with("_Z"); }
+};
+
+/// As fnmatch(3), which a pattern's beginning mostly makes unnecessary.
+bool fits_pattern(const std::string& pattern, const std::string& text) {
+  const std::string_view start = std::string_view(pattern).substr(0, pattern.find_first_of("*?[\\"));
+  return text.starts_with(start) && matches(pattern, text);
+}
+
 /// How well an entry fits a symbol: 0 not at all, 1 by "*", 2 by another pattern, 3 exactly.
-int fit(const ListedExport& entry, const ExportedSymbol& symbol, const std::string& name,
-        const std::string& demangled) {
+int fit(const ListedExport& entry, const SymbolNames& symbol) {
   using Form = ListedExport::Form;
-  const std::string version(symbol.version.empty() ? std::string_view("Base") : symbol.version);
-  const bool mangled = name.starts_with("_Z");
-  if (entry.cxx_alone && !mangled) return 0;
+  if (entry.cxx_alone && !symbol.mangled()) return 0;
   if (entry.form == Form::Version && !symbol.version_known) return 3;
   if (entry.expression != nullptr) {
-    const std::string& target = entry.cxx_alone ? demangled : name;
-    const std::string subject = entry.form == Form::Version ? version : target + "@" + version;
+    const std::string& target = entry.cxx_alone ? symbol.demangled : symbol.name;
+    const std::string subject = entry.form == Form::Version ? symbol.version : target + "@" + symbol.version;
     return ::regexec(static_cast<const regex_t*>(entry.expression.get()), subject.c_str(), 0, nullptr, 0) == 0 ? 3 : 0;
   }
-  if (entry.form == Form::Version) return entry.text == version ? 3 : 0;
-  if (!entry.version.empty() && symbol.version_known && entry.version != version) return 0;
+  if (entry.form == Form::Version) return entry.text == symbol.version ? 3 : 0;
+  if (!entry.version.empty() && symbol.version_known && entry.version != symbol.version) return 0;
   const auto fits = [&](const std::string& text) {
-    return entry.is_pattern ? matches(entry.text, text) : entry.text == text;
+    return entry.is_pattern ? fits_pattern(entry.text, text) : entry.text == text;
   };
-  bool found = false;
-  if (entry.form != Form::Demangled) found = fits(name);
-  if (!found && (entry.form == Form::Demangled || (entry.form == Form::Either && mangled))) found = fits(demangled);
-  if (!found && entry.form == Form::Either) {
-    found = (mangled && fits(std::string(without_kind(demangled)))) ||
-            (entry.text.find('@') != std::string::npos &&
-             (!symbol.version_known || fits(name + "@" + version) || fits(name + "@@" + version)));
-  }
+  bool found = entry.form != Form::Demangled && fits(symbol.name);
+  if (!found && symbol.mangled() && entry.form != Form::Name)
+    found = fits(symbol.demangled) || (entry.form == Form::Either && fits(symbol.plain));
+  if (!found && entry.form == Form::Either)
+    if (const std::size_t at = entry.text.find('@'); at != std::string::npos)
+      found = symbol.version_known
+                  ? fits(symbol.name + "@" + symbol.version) || fits(symbol.name + "@@" + symbol.version)
+                  : fits_pattern(entry.text.substr(0, at), symbol.name);
   return !found ? 0 : !entry.is_pattern ? 3 : entry.text == "*" ? 1 : 2;
 }
 
@@ -487,14 +500,17 @@ int rank_of(const ListedExport& entry) {
 }  // namespace
 
 bool ExportList::allows(const ExportedSymbol& symbol) {
-  const std::string name(symbol.name);
-  const std::string demangled = index_->demangles ? with_short_names(demangle(name)) : name;
+  SymbolNames names{std::string(symbol.name), {}, {}, std::string(symbol.version), symbol.version_known};
+  names.demangled = index_->demangles ? with_short_names(demangle(names.name)) : names.name;
+  names.plain = without_kind(names.demangled);
+  std::set<std::string> keys = {names.name, names.demangled, names.plain};
+  if (names.version.empty()) names.version = "Base";
   int global = 0;
   int local = 0;
   std::optional<std::pair<int, std::size_t>> first;  // of a .symbols file, and its rank
   const auto look_at = [&](std::size_t at) {
     const ListedExport& entry = *entries_[at];
-    const int how = fit(entry, symbol, name, demangled);
+    const int how = fit(entry, names);
     if (how == 0) return;
     if (!entry.soname.empty() && symbol.version_known) {
       const std::pair<int, std::size_t> found{rank_of(entry), at};
@@ -504,9 +520,6 @@ bool ExportList::allows(const ExportedSymbol& symbol) {
     }
     (entry.is_local ? local : global) = std::max(entry.is_local ? local : global, how);
   };
-  std::set<std::string> keys = {name, demangled, std::string(without_kind(demangled))};
-  if (!symbol.version.empty())
-    keys.insert({name + "@" + std::string(symbol.version), name + "@@" + std::string(symbol.version)});
   for (const std::string& key : keys) {
     const auto [from, to] = index_->exact.equal_range(key);
     for (auto entry = from; entry != to; ++entry) look_at(entry->second);

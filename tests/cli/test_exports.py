@@ -102,6 +102,15 @@ def test_lists(bench, case):
     assert compared(bench, "case.list", "--", *command.split())[:2] == (unexpected, missing)
 
 
+def test_versions_in_a_list(bench):
+    bench.write("versions.list", "mylib_open@V1\nmylib_c*@V1\nmylib_state@@V2\n")
+    command = "gcc -shared api.o -Wl,--version-script=v.map -o libx.so"
+    bench.sh(command)
+    for words in (["libx.so"], ["--", *command.split()]):
+        assert compared(bench, "versions.list", *words)[:2] == ([], [])
+    assert compared(bench, "mylib_open@V2", "libx.so")[:2] == (["mylib_close", "mylib_open", "mylib_state"], ["mylib_open@V2"])
+
+
 def test_lists_of_cxx(bench):
     bench.sh("g++ -shared shape.o -Wl,-soname,libx.so.1 -o libx.so")
     assert compared(bench, "my::*", "libx.so")[:2] == ([], [])
@@ -194,7 +203,7 @@ REFUSED = {
     "no text": ("libx.so", "libx.so: is not a text"),
     "a folder": ("./", "is a directory"),
     "empty": ("", "--exports"),
-    "too many patterns": ("many.list", "many.list:4097"),
+    "too many patterns": ("many.list", "many.list:2049"),
 }
 
 
