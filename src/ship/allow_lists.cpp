@@ -12,7 +12,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/symbol_options.hpp"
-#include "support/embedded_files.hpp"
+#include "ship/systems.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
@@ -573,24 +573,13 @@ bool is_part_of_libc(std::string_view soname) {
          starts_with_any(soname, {"ld-linux", "ld64.so.", "ld-musl-", "libc.musl-"});
 }
 
-bool is_of_manylinux(std::string_view soname) {
-  static const std::set<std::string_view> names = [] {
-    std::set<std::string_view> names;
-    for_each_data_row("data/platform-policies.txt", [&](const auto& words) {
-      if (words.at(0) == "manylinux-library") names.insert(words.at(1));
-    });
-    return names;
-  }();
-  return names.contains(soname) || starts_with_any(soname, {"ld-linux", "ld64.so."});
-}
-
 }  // namespace
 
 bool fits_library(const std::string& entry, const std::string& soname) {
   if (entry.empty()) return false;
   const std::string name(base_name(soname));
   if (entry == "libc") return is_part_of_libc(name);
-  if (entry == "manylinux") return is_of_manylinux(name);
+  if (entry == "manylinux") return since_of_library(Libc::Glibc, name).has_value();
   return matches(entry, name) || matches(entry, soname);
 }
 
