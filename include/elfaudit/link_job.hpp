@@ -215,6 +215,7 @@ struct LinkJob {
   std::optional<bool> undefined_version;     ///< --undefined-version: a version script may name undefined symbols
   std::vector<std::string> output_sections;  ///< that scripts describe
   bool replaces_default_script = false;      ///< -T without INSERT: the linker's own names are not defined
+  bool orders_sections = false;              ///< an option places or sorts them: --section-start, --sort-section
   std::vector<std::string> search_dirs;      ///< -L and the linker's own, in search order
   std::vector<std::string> builtin_dirs;     ///< the linker's own part of search_dirs
   std::string sysroot;                       ///< --sysroot: needed libraries are looked up below it

@@ -683,6 +683,9 @@ class LineReader {
     if (item.effect == OptionEffect::Filter) shared_only_.push_back(item.spelled);
     const auto is_named = [&](std::initializer_list<std::string_view> names) { return is_among(item.name, names); };
     if (is_named({"s", "S", "strip-all", "strip-debug"})) job_.strips_debug = true;
+    job_.orders_sections |=
+        is_named({"section-start", "sort-section", "section-ordering-file", "symbol-ordering-file", "shuffle-sections",
+                  "Tbss", "Tdata", "Ttext", "Ttext-segment", "Trodata-segment", "image-base"});
     if (is_named({"Map", "dependency-file"})) check_folder_of(item.value);
     if (item.name == "orphan-handling" && item.value == "error" && linker_.judges_orphans)
       job_.not_judged.insert("which sections --orphan-handling=error finds no place for");

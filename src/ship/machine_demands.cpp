@@ -532,7 +532,6 @@ class SpanMeter {
       span_.section = object.section_name(changed);
       span_.offset = entry.offset();
       span_.definition = to.definition;
-      span_.target = to.object;
       const auto index = static_cast<std::uint32_t>(entry.symbol());
       span_.symbol = symbols.at(index).type() == STT_SECTION ? object.section_name(symbols.section_of(index))
                                                              : symbols.name(index);
@@ -615,6 +614,7 @@ LinkSpan measure_span(const LinkJob& job, std::vector<InputFacts>& inputs, const
                       const Unsettled& unsettled, const LinkNames& names) {
   // Scripts place sections, -n and -N lay them out otherwise.
   if (job.replaces_default_script || !job.output_sections.empty() || job.warnings.one_segment) return {};
+  if (job.orders_sections) return {};
   if (resolution.judgement.duplicates != Judged::Yes || !may_pass_reach(inputs, resolution)) return {};
   if (!job.gc_sections) return SpanMeter(job, inputs, resolution, names, nullptr).run();
   const std::vector<IndirectLibrary> beside = load_needed(job, inputs, resolution, find_needed);

@@ -67,7 +67,6 @@ struct LinkSpan {
   std::uint64_t offset = 0;        ///< in that
   std::string symbol{};            ///< mangled; of a section symbol the section's name
   SymbolId definition{};           ///< invalid for a local symbol
-  ObjectId target{};               ///< the object that has it; invalid: a table that the linker makes
   std::uint64_t beyond = 0;        ///< how many relocations reach too far
   std::vector<Part> parts{};       ///< that lie between, the largest first
   std::string device_section{};    ///< the one of these that holds device code

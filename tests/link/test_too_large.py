@@ -71,3 +71,8 @@ def test_members_of_an_archive(bench, members):
     bench.ar("libm3.a", *[f"m{i}.o" for i in range(members)])
     fails = bench.sh("gcc uses.o libm3.a -o large.out && rm large.out", check=False).code != 0
     assert fails == (members == 3) == ("error" in [one["severity"] for one in findings(bench, "gcc uses.o libm3.a -o large.out")])
+
+
+def test_an_option_places_sections(bench):
+    compile_arrays(bench, [1, 1, 1], "")
+    assert findings(bench, "gcc main.o -o large.out -Wl,--sort-section=alignment") == []
