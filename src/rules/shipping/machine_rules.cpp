@@ -14,6 +14,7 @@
 #include "elfaudit/shipping.hpp"
 #include "load/load_closure.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 #include "rules/rules.hpp"
 #include "ship/machine_demands.hpp"
 #include "support/path.hpp"
@@ -253,9 +254,16 @@ Finding stack_requested(const Evidence& evidence, const StackRequester& requeste
   return finding;
 }
 
+/// A static program without the segment is left to the kernel, as in asks_for_stack().
+bool is_left_to_kernel(const Evidence& evidence) {
+  if (evidence.demands->stack.has_segment || evidence.job.output != OutputKind::Executable) return false;
+  return std::ranges::none_of(linked_objects(evidence.inputs, evidence.resolution),
+                              [&](ObjectId id) { return evidence.object(id).kind == ObjectKind::SharedObject; });
+}
+
 void add_link_stacks(const Evidence& evidence, std::vector<Finding>& findings) {
   const MachineDemands& demands = *evidence.demands;
-  if (!demands.stack.executable || is_fatal_already(evidence.resolution)) return;
+  if (!demands.stack.executable || is_fatal_already(evidence.resolution) || is_left_to_kernel(evidence)) return;
   const Severity severity = severity_of_output(evidence);
   if (demands.stack.by_option) {
     Finding finding = about_output(severity, "-z execstack asks for it");
