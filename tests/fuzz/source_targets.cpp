@@ -257,14 +257,17 @@ std::string deb(const std::string& data) {
 const Registered kDeb({"deb",
                        Form::Binary,
                        [](std::string_view input) {
-                         const std::string path = put("a.deb", input);
-                         static_cast<void>(is_debian_package(path));
-                         const std::vector<std::string> paths = {path, path};
-                         const std::vector<Deb> twice = read_debs(paths);
-                         require(twice[0].files.size() == twice[1].files.size(),
-                                 "a package has the same files when it is read again");
+                         for (const char* name : {"a.deb", "a.tar", "a.rpm"}) {
+                           const std::string path = put(name, input);
+                           static_cast<void>(is_tar_package(path));
+                           const std::vector<std::string> paths = {path, path};
+                           const std::vector<Package> twice = read_tar_packages(paths);
+                           require(twice[0].files.size() == twice[1].files.size(),
+                                   "a package has the same files when it is read again");
+                         }
                        },
-                       {deb(tar("./usr/lib/x.so", object_seeds()[4])), deb(tar("x.o", object_seeds()[0])), deb("")},
+                       {deb(tar("./usr/lib/x.so", object_seeds()[4])), deb(tar("x.o", object_seeds()[0])), deb(""),
+                        tar("x.o", object_seeds()[0])},
                        {"!<arch>\n", "`\n", "debian-binary ", "data.tar ", "data.tar.xz ", "ustar", "./"},
                        2});
 
