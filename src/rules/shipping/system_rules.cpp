@@ -223,10 +223,8 @@ class FileCheck {
 
 // --- Links, and objects or archives that a link here would bind to this machine's libraries.
 
-std::string output_of(const LinkJob& job) {
-  if (!job.scope.command) return "a link here";
-  return job.output_path.empty() ? "the output" : display_path(job.output_path, {});
-}
+/// Without the output's name: several links of a build share one finding.
+std::string name_of_link(const LinkJob& job) { return job.scope.command ? "the link" : "a link here"; }
 
 std::string_view file_of(const Origin& origin) { return base_name(origin.path); }
 
@@ -241,8 +239,8 @@ std::vector<Finding> in_links(const Evidence& evidence, const System& system) {
   std::vector<Finding> findings;
   for (const auto& [key, uses] : by_symbol) {
     const Origin& first = evidence.object(uses.front()->reference.id.in).origin;
-    Finding finding =
-        too_new_finding(system, output_of(evidence.job), {key.first, key.second, uses.front()->older, file_of(first)});
+    Finding finding = too_new_finding(system, name_of_link(evidence.job),
+                                      {key.first, key.second, uses.front()->older, file_of(first)});
     for (const SystemUse* use : uses) {
       Site site = make_site(evidence, use->reference.id, Role::Reference);
       site.section = use->reference.section;
@@ -260,7 +258,7 @@ std::vector<Finding> in_links(const Evidence& evidence, const System& system) {
   }
   const LinkJob& job = evidence.job;
   if (job.scope.command && job.relocations.packs_relative && !job.is_static && !system.allows("x86_64", kRelrVersion))
-    findings.push_back(too_new_finding(system, output_of(job), {{}, kRelrVersion, {}}));
+    findings.push_back(too_new_finding(system, name_of_link(job), {{}, kRelrVersion, {}}));
   return findings;
 }
 
@@ -288,7 +286,7 @@ std::vector<Finding> oldest_systems_of(const Evidence& evidence) {
       finding.notes.push_back(fmt::format("its symbol versions are those of {}", tag));
     findings.push_back(std::move(finding));
   };
-  if (evidence.system_uses != nullptr) add(output_of(evidence.job), evidence.system_uses->needed, nullptr);
+  if (evidence.system_uses != nullptr) add(name_of_link(evidence.job), evidence.system_uses->needed, nullptr);
   for (const Image& image : evidence.images)
     add(image.object->origin.display(), needed_releases(*image.object), image.object);
   return findings;
