@@ -82,6 +82,14 @@ def test_an_own_definition_and_an_allowed_version_are_silent(lab):
     assert findings(lab.audit("check", "--format", "json", "--runs-on", "glibc-2.38", "--", *link)) == []
 
 
+def test_without_the_library_nothing_is_said_of_older_versions(lab):
+    library = libc(lab, {"functions": ["fresh"], "script": "GLIBC_2.38 { global: fresh; };"})
+    lab.write("use.c", "int fresh(void); int use(void) { return fresh(); }\n")
+    lab.sh(f"mkdir root && gcc -fPIC -shared -nostdlib use.c {library} -o root/libuse.so")
+    (finding,) = findings(lab.audit("check", "--format", "json", "--root", "root", "--runs-on", "glibc-2.37", "root/libuse.so"))
+    assert (finding["cause"]["kind"], len(finding["fixes"])) == ("library-not-read", 1)
+
+
 def test_packed_relative_relocations(lab):
     lab.write("a.c", "int x; int* p = &x;\n")
     lab.sh("gcc -fPIC -c a.c")

@@ -49,8 +49,9 @@ struct Reason {
 struct TooNew {
   std::string_view symbol;  ///< mangled; empty: no symbol has the version
   std::string_view version;
-  std::string older;            ///< an older version that the library has, too; empty: none
-  std::string_view referrer{};  ///< the object's file name; empty: not known
+  std::string older;             ///< an older version that the library has, too; empty: none
+  std::string_view referrer{};   ///< the object's file name; empty: not known
+  bool library_is_known = true;  ///< false: the library was not read, so that `older` says nothing
 };
 
 /// The functions that are inline in the headers of older glibc, which call another function in their place.
@@ -119,10 +120,18 @@ Reason reason_of_glibc(const TooNew& need) {
                     need.version.substr(6), need.older),
         {},
         fmt::format("bind the older one in the source: __asm__(\".symver {0},{0}@{1}\");", need.symbol, need.older)};
-  return {"newer-function",
-          fmt::format("glibc has {} with this version only, from {} on", name, need.version.substr(6)),
-          {},
-          fmt::format("do without {0}, or call it only where dlsym() finds it", name)};
+  if (!need.library_is_known)
+    return {"library-not-read",
+            fmt::format("it was linked with glibc {} or later; whether an older version of {} exists is not known, "
+                        "because that glibc is not here",
+                        need.version.substr(6), name),
+            std::string(need.version),
+            {}};
+  return {
+      "newer-function",
+      fmt::format("glibc has this version of {} from {} on, and no older one is known", name, need.version.substr(6)),
+      {},
+      fmt::format("do without {0}, or call it only where dlsym() finds it", name)};
 }
 
 Reason reason_of(const TooNew& need) {
@@ -200,8 +209,8 @@ class FileCheck {
     for (const Symbol& symbol : object_.symbols) {
       const std::string_view name = object_.name(symbol);
       if (symbol.defined() || object_.text(symbol.version) != version || !names.insert(name).second) continue;
-      add({name, version, library == nullptr ? std::string() : older_version(*library, name, version, system_)},
-          symbol.weak());
+      const std::string older = library == nullptr ? "" : older_version(*library, name, version, system_);
+      add({name, version, older, {}, library != nullptr}, symbol.weak());
     }
     if (findings_.size() == before) add({{}, version, {}}, false);
   }
