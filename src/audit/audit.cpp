@@ -569,6 +569,7 @@ void AuditRun::apply_all_rules() {
   evidence.data_is_alike = of_build_ != nullptr && of_build_->data_is_alike;
   made_.findings = apply_rules(evidence, options_.enable);
   made_.resolution.judgement.not_judged.merge(python_not_judged(evidence));
+  made_.resolution.judgement.not_judged.merge(systems_not_judged(evidence));
 }
 
 void AuditRun::note_host_shadows() {

@@ -147,6 +147,9 @@ std::string module_made_by(const std::vector<InputFacts>& inputs, const Resoluti
 /// What the rules about Python don't know of the files: for Judgement::not_judged.
 std::set<std::string> python_not_judged(const Evidence& evidence);
 
+/// The same about --runs-on.
+std::set<std::string> systems_not_judged(const Evidence& evidence);
+
 /// Is the name's absence reported by device_links_missing()?
 bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name);
 

@@ -90,6 +90,13 @@ def test_without_the_library_nothing_is_said_of_older_versions(lab):
     assert (finding["cause"]["kind"], len(finding["fixes"])) == ("library-not-read", 1)
 
 
+def test_files_for_musl_are_not_judged(lab):
+    library = libc(lab, {"functions": ["fresh"], "script": "{ global: fresh; };"}, "libc.musl-x86_64.so.1")
+    lab.write("use.c", "int fresh(void); int use(void) { return fresh(); }\n")
+    lab.sh(f"gcc -fPIC -shared -nostdlib use.c {library} -o libuse.so")
+    assert "not judged: whether files for musl run on Debian 11" in lab.audit("check", "--runs-on", "debian-11", "libuse.so").out
+
+
 def test_packed_relative_relocations(lab):
     lab.write("a.c", "int x; int* p = &x;\n")
     lab.sh("gcc -fPIC -c a.c")

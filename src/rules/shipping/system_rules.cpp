@@ -303,6 +303,13 @@ std::vector<Finding> oldest_systems_of(const Evidence& evidence) {
 
 }  // namespace
 
+std::set<std::string> systems_not_judged(const Evidence& evidence) {
+  if (evidence.ship == nullptr || evidence.ship->runs_on.empty()) return {};
+  const auto is_for_musl = [](const Image& image) { return libc_of(*image.object) == Libc::Musl; };
+  if (std::ranges::none_of(evidence.images, is_for_musl)) return {};
+  return {fmt::format("whether files for musl run on {}", parse_system(evidence.ship->runs_on).text)};
+}
+
 RuleFamily system_rules() {
   return {{&kSymbolTooNew, &kOldestSystem}, {{symbols_too_new}, {oldest_systems_of, &kOldestSystem}}};
 }
