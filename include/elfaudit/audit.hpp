@@ -30,7 +30,7 @@ struct AuditOptions {
   ClosureOptions closure{};          ///< where to find the libraries that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
-  ShipPolicy ship{};                 ///< what the machines that the files run on offer
+  ShipPolicy ship{};                 ///< limits for the files that ship
   std::string build{};               ///< the build folder of the links: its targets may define what is undefined
   /// Debug files that are not installed may be fetched from the servers of DEBUGINFOD_URLS.
   bool debuginfod = false;

@@ -1,4 +1,4 @@
-// Two builds of the same files, compared as their users meet them: what `elfaudit diff` prints. Made in src/compare.
+// The comparison of two builds of the same files that `elfaudit diff` prints. Made in src/compare.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace elfaudit {
 
-/// What a change means for a user of the old build who gets the new one. Breaks: programs that load, link or run the old
-/// file fail with the new one. Note: this depends on what the files alone don't show. Compatible: nothing fails.
+/// The effect of a change on programs that use the old file and get the new one. Breaks: they fail to link, load or run.
+/// Note: they may fail; the files alone do not show it. Compatible: they do not fail.
 enum class Impact : std::uint8_t { Breaks, Note, Compatible };
 
 struct Change {

@@ -101,8 +101,8 @@ struct DlopenNote {
   bool operator==(const DlopenNote&) const = default;
 };
 
-/// What PT_GNU_STACK, or an object's .note.GNU-stack, requests. Unspecified: there is none, and the machine's default
-/// applies.
+/// The kind of stack that PT_GNU_STACK of a file, or .note.GNU-stack of an object, requests. Unspecified: it has neither,
+/// and the default of the machine applies.
 enum class StackRequest : std::uint8_t { Unspecified, Plain, Executable };
 
 /// The kinds of relocations that a relocatable object has in sections that are loaded: mostly enough to see that a linker
@@ -176,7 +176,7 @@ struct ObjectFacts {
   std::vector<Text> versions;                      ///< those it defines, including its own name (VER_FLG_BASE)
   std::vector<VersionNeed> version_needs;          ///< in the order of .gnu.version_r
   std::vector<DlopenNote> dlopen_notes;            ///< in the order of .note.dlopen
-  StackRequest stack = StackRequest::Unspecified;  ///< that it runs with
+  StackRequest stack = StackRequest::Unspecified;  ///< the kind of stack that it requests
   std::uint64_t page_alignment = 0;  ///< the largest page size with which all PT_LOAD segments can be mapped; 0: none
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself

@@ -32,10 +32,9 @@ struct Package {
   PackageKind kind = PackageKind::Directory;
   std::string path;    ///< as given
   WheelFacts wheel{};  ///< of wheels; of a directory that is an unpacked wheel, without the entries
-  std::vector<InputFacts>
-      files;  ///< its ELF files and archives, by path. In other packages Origin::path is the package,
-              ///< Origin::member what is in it, "x.whl(pkg/_C.abi3.so)", and
-              ///< Origin::entry and InputFacts::entry the entry that holds it
+  /// Its ELF files and archives, by path. In wheels and archives Origin::path is the package, Origin::member a file in it,
+  /// "x.whl(pkg/_C.abi3.so)", and Origin::entry and InputFacts::entry the entry that holds it.
+  std::vector<InputFacts> files;
   std::vector<InputError> errors;        ///< of the package as a whole; a file's are in InputFacts::errors
   std::vector<std::string> leads_out{};  ///< of a directory: links in it to folders elsewhere, which are not followed
 

@@ -1,5 +1,5 @@
-// What a project has decided about the machines that its files run on: [ship] of the configuration and the options of the
-// same names. Checked by src/rules/shipping.
+// The limits that a project sets for the files it ships: [ship] in the configuration, and the options of the same names.
+// Checked by src/rules/shipping.
 #pragma once
 
 #include <cstdint>

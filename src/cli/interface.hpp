@@ -91,7 +91,7 @@ void add_debuginfod(CLI::App& command, Request& request);
 void add_source_options(CLI::App& command, Request& request);
 void add_path_options(CLI::App& command, Request& request);
 
-/// What is reported, how, and what it makes of the exit code.
+/// Adds the options for reports and for the exit code.
 void add_report_options(CLI::App& command, Request& request);
 
 /// --fix, --diff and --allow-dirty.
@@ -101,7 +101,7 @@ void add_gpu_arch(CLI::App& command, Request& request);
 void add_closure_options(CLI::App& command, ClosureOptions& options);
 void add_python(CLI::App& command, Request& request);
 
-/// What the machines that the files run on offer: see elfaudit/shipping.hpp.
+/// Adds the options that set ShipPolicy.
 void add_ship_options(CLI::App& command, ShipPolicy& ship);
 void add_build_options(CLI::App& command, Request& request);
 

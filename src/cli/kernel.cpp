@@ -1,17 +1,17 @@
-// What the program leaves to the kernel: the rights that it gives up, and the calls that it watches.
+// The program and the kernel: the sandbox that the program enters, and its system calls.
 
 #include "cli/commands.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <dirent.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/mman.h>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -25,7 +25,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 
-// --- Landlock: a set of rights that are handled, which is all that is lost, and rules that give some of them back below a path.
+// --- The sandbox. Landlock takes away the rights that a ruleset handles, and its rules give some of them back below a path.
 
 namespace elfaudit {
 namespace {
@@ -111,10 +111,9 @@ void enter_sandbox(const Request& request) {
 
 }  // namespace elfaudit
 
-// --- The calls of the C library that ask the system about files, for memory and for processes. The linker puts these in front
-// of them (--wrap, CMakeLists.txt), in all that the program contains: std::filesystem, libelf and libdw ask as well, and
-// what they report ("there is no such file") hides why the call failed. So a fault is noted here, for all
-// of them in one place. What a signal has interrupted is asked again.
+// --- Wrappers of the C library's calls for files, memory and processes. The linker redirects every call in the program to
+// them (--wrap, CMakeLists.txt), also those of std::filesystem, libelf and libdw, whose own errors ("there is no such file")
+// hide why a call failed. The wrappers record each fault, and repeat a call that a signal interrupted.
 
 namespace elfaudit {
 namespace {

@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,8 +36,10 @@
 #include "elfaudit/resolution.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "report/wording.hpp"
+#include "resolve/linked_objects.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/spelling.hpp"
+#include "ship/allow_lists.hpp"
 #include "ship/systems.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -56,8 +57,6 @@ struct Side {
   bool is_folder = false;          ///< or a package
   bool complete = true;            ///< all of it could be read
 };
-
-std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 std::string folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -113,7 +112,7 @@ Side read_side(const std::string& path, unsigned jobs, BuildComparison& comparis
       ++objects;
       continue;
     }
-    side.names.push_back(side.is_folder ? name_below(input, path) : base_name(path));
+    side.names.push_back(side.is_folder ? name_below(input, path) : std::string(base_name(path)));
     side.inputs.push_back(std::move(input));
   }
   if (objects != 0)
@@ -128,7 +127,7 @@ bool is_hexadecimal(std::string_view text) { return text.find_first_not_of("0123
 /// "libx-1.2.so.3" -> "libx.so", "libz-1a2b3c4d.so.1" (auditwheel) -> "libz.so", "_C.cpython-310-x86_64-linux-gnu.so" ->
 /// "_C.so"
 std::string without_versions(std::string_view path) {
-  std::string name = base_name(path), end;
+  std::string name(base_name(path)), end;
   for (std::size_t at = name.find(".so"); at != name.npos; at = name.find(".so", at + 1))
     if (at + 3 == name.size() || name[at + 3] == '.') {
       name.resize(at);
@@ -208,11 +207,10 @@ struct Export {
 };
 using Exports = std::map<ExportKey, Export>;
 
-/// By the linker, or in crt1.o, which is in every program.
+/// True for symbols of linkers and of crt1.o, which is in every program.
 bool is_in_every_file(std::string_view name, bool program) {
-  if (program && is_among(name, {"_start", "main", "data_start", "__data_start", "_IO_stdin_used"})) return true;
-  return is_among(name, {"_edata", "edata", "_end", "end", "_etext", "etext", "__etext", "__bss_start", "__bss_start__",
-                         "__bss_end__", "_bss_end__", "__end__", "_init", "_fini"});
+  if (program && is_among(name, {"_start", "main", "data_start", "_IO_stdin_used"})) return true;
+  return is_name_of_linker(name) || is_among(name, {"edata", "end", "etext", "__etext"});
 }
 
 /// A program's copy of a library's variable has the version that it needs of the library.
@@ -229,8 +227,8 @@ Exports exports_of(const InputFacts& input) {
     if (object.nested) continue;
     for (const Symbol& symbol : object.symbols) {
       const std::string_view name = object.name(symbol), version = object.text(symbol.version);
-      const bool hidden = symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
-      if (!symbol.defined() || hidden || is_in_every_file(name, program) || is_copy(object, version)) continue;
+      if (!symbol.defined() || is_hidden(symbol.visibility)) continue;
+      if (is_in_every_file(name, program) || is_copy(object, version)) continue;
       if (symbol.placement == Placement::Absolute && name == version) continue;  // a version's own symbol
       exports.try_emplace({std::string(name), std::string(version)}, Export{&object, &symbol});
     }
@@ -263,35 +261,27 @@ bool is_compiled_by_users(const ExportKey& key, const Export& of) {
 
 // --- Versions that are numbers: "GLIBC_2.34".
 
-std::vector<unsigned long> numbers_in(std::string_view text) {
-  std::vector<unsigned long> numbers;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('.'), text.size());
-    numbers.push_back(std::strtoul(std::string(text.substr(0, end)).c_str(), nullptr, 10));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return numbers;
+/// "GLIBC_2.34" is release 2.34 of the series "GLIBC_". A version without a release is a series by itself.
+struct SeriesRelease {
+  std::string series;
+  std::optional<Release> release;
+};
+
+SeriesRelease series_of(std::string_view version) {
+  const std::size_t begin = version.rfind('_') + 1;  // 0: there is no '_'
+  const std::optional<Release> release = begin == 0 ? std::nullopt : parse_release(version.substr(begin));
+  return {std::string(release ? version.substr(0, begin) : version), release};
 }
 
-/// "GLIBC_2.34" -> 7; npos where no number follows: "GLIBC_PRIVATE".
-std::size_t where_number_begins(std::string_view version) {
-  const std::size_t at = version.rfind('_');
-  if (at == version.npos || at + 1 == version.size()) return version.npos;
-  return version.find_first_not_of("0123456789.", at + 1) == version.npos ? at + 1 : version.npos;
-}
-
-/// The needed versions of one library: the highest of each series of numbers, and each other one.
+/// The needed versions of one library, by library and series: the highest of each series.
 std::map<std::pair<std::string, std::string>, std::string> needed_versions(const ObjectFacts& object) {
   std::map<std::pair<std::string, std::string>, std::string> needs;
   for (const VersionNeed& need : object.version_needs) {
     const std::string version(object.text(need.version));
-    const std::size_t at = where_number_begins(version);
+    const auto [series, release] = series_of(version);
     // Symbols of glibc are in several libraries, and have moved from one to another.
-    const std::string series = at == version.npos ? version : version.substr(0, at);
     std::string& highest = needs[{series == "GLIBC_" ? "glibc" : std::string(object.text(need.file)), series}];
-    if (highest.empty() || (at != version.npos && numbers_in(std::string_view(highest).substr(at)) <
-                                                      numbers_in(std::string_view(version).substr(at))))
-      highest = version;
+    if (highest.empty() || series_of(highest).release < release) highest = version;
   }
   return needs;
 }
@@ -416,14 +406,11 @@ class FilePair {
       const auto old = before.find(key);
       const std::string was = old == before.end() ? std::string() : old->second;
       if (was == version) continue;
-      const std::size_t at = where_number_begins(version);
-      const bool lower =
-          !was.empty() && at != version.npos &&
-          numbers_in(std::string_view(version).substr(at)) < numbers_in(std::string_view(was).substr(at));
+      const std::optional<Release> release = series_of(version).release;
+      const bool lower = !was.empty() && release < series_of(was).release;
       add(lower ? Impact::Compatible : Impact::Note, "needed-version",
-          fmt::format(
-              "needs {} of {}; OLD needs {}{}", version, key.first, was.empty() ? "none" : was,
-              lower || at == version.npos ? "" : fmt::format(": systems with an older {} refuse it", key.first)),
+          fmt::format("needs {} of {}; OLD needs {}{}", version, key.first, was.empty() ? "none" : was,
+                      lower || !release ? "" : fmt::format(": systems with an older {} refuse it", key.first)),
           key.first, was, version);
     }
     for (const auto& [key, version] : before)

@@ -1,5 +1,5 @@
-// Wheels, directories, tarballs, Debian and RPM packages -> packages. Those that are files are read in place: nothing is unpacked to disk,
-// and of their content only one file per thread is in memory at a time.
+// Reads wheels, directories, tarballs, Debian and RPM packages. Packages that are files are read in place: nothing is
+// unpacked to disk, and each thread holds one entry in memory at a time.
 #pragma once
 
 #include <span>
@@ -12,9 +12,8 @@
 
 namespace elfaudit {
 
-/// The packages at `paths`, in that order; the wheels, Debian and RPM packages in a
-/// directory follow it. Never throws for what it
-/// finds: Package::errors and InputFacts::errors.
+/// Returns the packages at `paths`, in that order. The wheels, Debian and RPM packages in a directory follow it. Errors in
+/// files are in Package::errors and InputFacts::errors; it never throws for them.
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);
 
 /// What lies in and below a directory and is more than passed over, by path.
@@ -71,8 +70,8 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
 /// Reads the wheel at `path`. Never throws for what it finds in it.
 Package read_wheel(const std::string& path, unsigned jobs);
 
-/// The tarballs, Debian and RPM packages at `paths`, in that order, on the threads of the caller. Never throws for what it
-/// finds.
+/// Reads the tarballs, Debian and RPM packages at `paths`, in that order, on the threads of the caller. Errors are in
+/// Package::errors and InputFacts::errors.
 std::vector<Package> read_tar_packages(std::span<const std::string> paths);
 
 }  // namespace elfaudit

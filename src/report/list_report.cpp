@@ -745,11 +745,9 @@ void text_needs(const Listing& listing, TextPieces& out) {
 
 // --- systems
 
-/// "glibc 2.34, GLIBCXX_3.4.29: Debian 12, Ubuntu 22.04"
 std::string demand_of(const RuntimeReleases& needed) {
-  const std::string releases = releases_text(needed);
-  return releases.empty() ? "no versioned symbol of glibc or libstdc++"
-                          : fmt::format("{}: {}", releases, fmt::join(oldest_systems(needed), ", "));
+  const std::string text = demand_text(needed);
+  return text.empty() ? "no versioned symbol of glibc or libstdc++" : text;
 }
 
 void text_systems(const Listing& listing, TextPieces& out) {

@@ -313,7 +313,7 @@ std::vector<std::string> for_display(std::vector<std::string> texts) {
   return texts;
 }
 
-// --- The help of rules.
+// --- The help of rules, and the Markdown that it is written in.
 
 // --- Markdown.
 

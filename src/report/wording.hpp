@@ -128,7 +128,7 @@ std::string fingerprint(const Finding& finding);
 /// findings may share it where fingerprint() distinguishes them.
 std::string loose_fingerprint(const Finding& finding);
 
-// --- What is said about a rule beyond its one line: by the program, by reports and in docs/rules, all of it the same text.
+// --- The help of a rule: docs/rules, as the program and the reports show it.
 
 /// Markdown: what the rule means and what to do about it.
 std::string rule_help(const Rule& rule);

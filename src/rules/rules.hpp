@@ -64,7 +64,7 @@ struct Evidence {
   const TypeComparison* types = nullptr;             ///< where types are compared
   std::span<const Overrun> overruns{};               ///< references that reach past the end of what they bind to
   std::span<const MixedFunction> mixed_functions{};  ///< of a link command
-  const ShipPolicy* ship = nullptr;                  ///< what files may ask of the machines that they run on
+  const ShipPolicy* ship = nullptr;                  ///< limits for the files that ship
   const SystemUses* system_uses = nullptr;           ///< where ShipPolicy::runs_on or oldest-system asks for them
   const MachineDemands* demands = nullptr;           ///< of a link command: its stack, and how far its code reaches
   const ExportLists* export_lists = nullptr;         ///< of --exports; null: not asked for

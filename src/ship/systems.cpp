@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -153,9 +154,6 @@ std::string Release::text() const {
   return third == 0 ? fmt::format("{}.{}", first, second) : fmt::format("{}.{}.{}", first, second, third);
 }
 
-namespace {
-
-/// Nothing for text that is not one to three numbers with dots between them.
 std::optional<Release> parse_release(std::string_view text) {
   Release release;
   int* const parts[] = {&release.first, &release.second, &release.third};
@@ -169,6 +167,8 @@ std::optional<Release> parse_release(std::string_view text) {
   }
   return std::nullopt;
 }
+
+namespace {
 
 /// Versions without a number, or with one of their own, and the release that introduced them.
 struct NamedVersion {
@@ -257,6 +257,11 @@ RuntimeReleases needed_releases(const ObjectFacts& object) {
   for (const VersionNeed& need : object.version_needs)
     if (!need.weak) add_version(needed, object.text(need.version));
   return needed;
+}
+
+std::string demand_text(const RuntimeReleases& needed) {
+  const std::string releases = releases_text(needed);
+  return releases.empty() ? releases : fmt::format("{}: {}", releases, fmt::join(oldest_systems(needed), ", "));
 }
 
 std::string releases_text(const RuntimeReleases& needed) {

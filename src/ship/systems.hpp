@@ -74,6 +74,9 @@ struct Release {
   std::string text() const;  ///< without a third number that is 0
 };
 
+/// Nothing for text that is not one to three numbers with dots between them.
+std::optional<Release> parse_release(std::string_view text);
+
 /// The libraries whose symbol versions are ordered by a number: GLIBC_2.34, GLIBCXX_3.4.29, CXXABI_1.3.13, GCC_14.0.0.
 enum class Runtime : std::uint8_t { Glibc, Libstdcxx, Cxxabi, Libgcc };
 constexpr std::size_t kRuntimes = 4;
@@ -124,6 +127,9 @@ System parse_system(std::string_view name);
 /// The oldest release of each distribution that has all of `needed`: "Debian 12", "Ubuntu 22.04", "RHEL 9"; for one whose
 /// newest known release is too old "newer than Debian 13".
 std::vector<std::string> oldest_systems(const RuntimeReleases& needed);
+
+/// "glibc 2.34: Debian 12, Ubuntu 22.04"; empty when nothing is needed.
+std::string demand_text(const RuntimeReleases& needed);
 
 /// The oldest manylinux policy that allows all symbol versions that a file needs, "manylinux_2_28"; empty when none does.
 std::string oldest_manylinux(const ObjectFacts& object);

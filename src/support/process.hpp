@@ -1,8 +1,9 @@
-// Programs and libraries that elfaudit starts or loads when it needs them. Running a program that the user named, and reading what it says. A program's answer is taken to be the same
-// as long as its file, its words and the environment are.
+// Programs that elfaudit runs and libraries that it loads while it runs. A program's answer is taken to be the same as long
+// as its file, its words and the environment are.
 #pragma once
 
 #include <dlfcn.h>
+
 #include <optional>
 #include <string>
 #include <vector>

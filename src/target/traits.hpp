@@ -151,7 +151,9 @@ constexpr bool has_word(std::string_view words, std::string_view word) {
   return any_word(words, [&](std::string_view one) { return one == word; });
 }
 
-// --- How the linkers differ in what the engines (src/resolve) do not decide: linker_traits.def, a row a trait, with a sentence, a column for each linker and version.
+// --- How the linkers differ in what the engines (src/resolve) do not decide: linker_traits.def, with a row for each trait
+// and a column for each linker and version. Code asks for a trait, never which linker it is, so that a new linker is a new
+// column.
 
 /// Which engine plays the link through.
 enum class ResolutionRules : std::uint8_t { GnuLd, Gold, Lld, Mold };

@@ -97,6 +97,16 @@ def test_files_for_musl_are_not_judged(lab):
     assert "not judged: whether files for musl run on Debian 11" in lab.audit("check", "--runs-on", "debian-11", "libuse.so").out
 
 
+@pytest.mark.parametrize("option, severity", [("", "error"), ("-Wl,--gc-sections", "warning"), ("-flto", "warning")])
+def test_code_that_the_link_may_remove_makes_it_a_warning(lab, option, severity):
+    library = libc(lab, {"functions": ["fresh"], "script": "GLIBC_2.38 { global: fresh; };"})
+    lab.write("use.c", "int fresh(void); int use(void) { return fresh(); }\n")
+    lab.sh(f"gcc -fPIC {option if option == '-flto' else ''} -c use.c")
+    link = f"gcc -shared -nostdlib {option} use.o {library} -o libuse.so".split()
+    (finding,) = findings(lab.audit("check", "--format", "json", "--runs-on", "glibc-2.37", "--", *link))
+    assert finding["severity"] == severity
+
+
 def test_packed_relative_relocations(lab):
     lab.write("a.c", "int x; int* p = &x;\n")
     lab.sh("gcc -fPIC -c a.c")

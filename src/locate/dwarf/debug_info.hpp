@@ -121,7 +121,9 @@ std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<
 /// lead there, encoded.
 std::string places_of_all(const ObjectFacts& object);
 
-// --- Debug files that are not installed, from the servers that DEBUGINFOD_URLS names (debuginfod(8)). elfutils' client fetches them by build id and keeps them in its own cache, whose place, size and age the user sets (debuginfod-client-config(7)).
+// --- Debug files that are not installed, from the servers that DEBUGINFOD_URLS names (debuginfod(8)). The client of
+// elfutils fetches them by build id into its own cache, whose place, size and age the user sets
+// (debuginfod-client-config(7)).
 
 /// While one exists that is `asked` for, servers are asked. Process-wide: it is about the machine, not about an input.
 class DebuginfodScope {

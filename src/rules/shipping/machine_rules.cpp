@@ -323,11 +323,11 @@ std::vector<Finding> page_alignments(const Evidence& evidence) {
   for (const Image& image : evidence.images) {
     const ObjectFacts& object = *image.object;
     if (!object.is_64 || object.page_alignment == 0 || object.page_alignment >= page || is_full(findings)) continue;
-    Finding finding =
-        make_finding(kPageAlignment, {},
-                     fmt::format("{}: its segments are aligned to {}, and pages of {} are asked for (--page-size)",
-                                 object.origin.is_member() ? object.origin.member : object.origin.path,
-                                 size_text(object.page_alignment), size_text(page)));
+    Finding finding = make_finding(
+        kPageAlignment, {},
+        fmt::format("{}: its segments are aligned to {}, which is too little for pages of {} (--page-size)",
+                    object.origin.is_member() ? object.origin.member : object.origin.path,
+                    size_text(object.page_alignment), size_text(page)));
     finding.sites.push_back(make_file_site(object.origin));
     finding.cause = {"max-page-size", "the linker aligned the segments for smaller pages", object.origin.display()};
     finding.fixes.push_back({fmt::format("link it with -Wl,-z,max-page-size={}", page)});

@@ -262,7 +262,13 @@ std::vector<Finding> in_links(const Evidence& evidence, const System& system) {
     };
     if (std::ranges::all_of(uses, is_start) && finding.cause->kind != "start-file")
       finding.cause = {"start-file", "only the start files of this glibc need it", "crt1.o"};
-    if (evidence.job.gc_sections) finding.notes.emplace_back("--gc-sections may remove the code that uses it");
+    const bool all_in_bytecode = std::ranges::all_of(
+        uses, [&](const SystemUse* use) { return evidence.object(use->reference.id.in).origin.bytecode; });
+    if (evidence.job.gc_sections || all_in_bytecode) {
+      finding.severity = Severity::Warning;
+      finding.notes.push_back(fmt::format("not certain: {} may remove the code that uses it",
+                                          all_in_bytecode ? "link-time optimisation" : "--gc-sections"));
+    }
     findings.push_back(std::move(finding));
   }
   const LinkJob& job = evidence.job;
@@ -286,10 +292,9 @@ std::vector<Finding> symbols_too_new(const Evidence& evidence) {
 std::vector<Finding> oldest_systems_of(const Evidence& evidence) {
   std::vector<Finding> findings;
   const auto add = [&](const std::string& who, const RuntimeReleases& needed, const ObjectFacts* file) {
-    const std::string releases = releases_text(needed);
-    if (releases.empty()) return;
-    Finding finding = make_finding(
-        kOldestSystem, {}, fmt::format("{} needs {}: {}", who, releases, fmt::join(oldest_systems(needed), ", ")));
+    const std::string demand = demand_text(needed);
+    if (demand.empty()) return;
+    Finding finding = make_finding(kOldestSystem, {}, fmt::format("{} needs {}", who, demand));
     if (file != nullptr) finding.sites.push_back(make_file_site(file->origin));
     if (const std::string tag = file == nullptr ? std::string() : oldest_manylinux(*file); !tag.empty())
       finding.notes.push_back(fmt::format("its symbol versions are those of {}", tag));
