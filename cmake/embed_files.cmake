@@ -1,5 +1,5 @@
 # Embeds files of the source tree into the program: the pages of the rules, the parts of the HTML report and the data
-# tables. src/support/embedded_files.hpp gives the code their text by their path.
+# tables. src/support/file.hpp gives the code their text by their path.
 #
 # Included from CMakeLists.txt it adds the command that writes generated/embedded_files.cpp. That command runs this same
 # file: cmake -DROOT=the source tree -DOUTPUT=embedded_files.cpp -P embed_files.cmake
@@ -31,7 +31,7 @@ foreach(file ${files})
   string(APPEND rows "    {\"${file}\",\n     \"${text}\"sv},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Written by cmake/embed_files.cmake.
-#include \"support/embedded_files.hpp\"
+#include \"support/file.hpp\"
 
 namespace elfaudit {
 namespace {

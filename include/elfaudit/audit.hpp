@@ -1,6 +1,7 @@
 // The audit: from a link job to findings. src/audit/audit.cpp reads like a table of contents.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +48,10 @@ struct Pass {
 struct SuppressedFinding {
   Finding finding;
   std::string reason;
-  std::string where;  ///< the suppression's place
+  std::string where{};   ///< the suppression's place; empty: `comment` is it
+  SourceLine comment{};  ///< the comment in a source that accepts it; line 0: none does
+
+  std::string place() const { return comment.line == 0 ? where : comment.text(); }
 };
 
 /// Everything the reports are written from. Owns its facts. Moved, not copied: its parts point into each other.
@@ -57,10 +61,11 @@ struct Audit {
   Audit& operator=(Audit&&) = default;
 
   LinkJob job;
-  std::vector<InputFacts> inputs;  ///< one for each of job.inputs, in that order
-  std::vector<Package> packages;   ///< the wheels and directories of the job, in its order
-  std::vector<Image> images;       ///< what would be loaded: of plain inputs first, then of packages
-  LoadedLibraries libraries;       ///< what the images load
+  std::vector<InputFacts> inputs;    ///< one for each of job.inputs, in that order
+  std::vector<Package> packages;     ///< the wheels and directories of the job, in its order
+  std::vector<Image> images;         ///< what would be loaded: of plain inputs first, then of packages
+  LoadedLibraries libraries;         ///< what the images load
+  std::vector<std::string> sources;  ///< what the objects were compiled from, as the build lists it: absolute, sorted
   Resolution resolution;
   std::vector<Finding> findings;              ///< most severe first, then by rule, symbol and place
   std::vector<SuppressedFinding> suppressed;  ///< by a policy, see elfaudit/policy.hpp
@@ -82,7 +87,7 @@ Audit audit(LinkJob job, const AuditOptions& options = {});
 /// is missing because the link that makes it has a finding does not make the audit incomplete.
 Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options);
 
-/// 0 clean, 1 findings at or above `fail_on`, 2 incomplete; 2 outranks 1.
-int exit_code(const Audit& audit, Severity fail_on = Severity::Error);
+/// 0 clean, 1 findings at or above `fail_on` (nothing: never), 2 incomplete; 2 outranks 1.
+int exit_code(const Audit& audit, std::optional<Severity> fail_on = Severity::Error);
 
 }  // namespace elfaudit

@@ -1,7 +1,8 @@
-// .elfaudit.toml: a project's settings. The options of the command line under their long names, [severity],
+// .elfaudit.toml, or [tool.elfaudit] of a pyproject.toml: a project's settings. The options of the command line under their long names, [severity],
 // [[override]] and [[suppress]]; docs/gate.md has an example.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,24 +19,36 @@ struct ConfigValue {
   std::string where;                ///< ".elfaudit.toml:3"
 };
 
+/// A line of [severity].
+struct ConfigLevel {
+  std::string rule;
+  std::string level;
+  std::string where;  ///< ".elfaudit.toml:5"
+};
+
 /// [[override]]: severities for a part of the project; see SeverityOverride.
 struct ConfigOverride {
   std::string target;
   std::string path;
-  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level other than "on"
+  std::vector<ConfigLevel> severities;  ///< levels other than "on"
 };
 
 /// A file with those that it extends: what it says itself goes before what they say.
 struct Config {
   std::string path;  ///< empty: no file
   std::vector<ConfigValue> values;
-  /// Rule and level, in the order in which they apply: a rule may have several. `enable = [RULE]` is RULE = "on".
-  std::vector<std::pair<std::string, std::string>> severities;
+  /// In the order in which they apply: a rule may have several. `enable = [RULE]` is RULE = "on".
+  std::vector<ConfigLevel> severities;
   std::vector<ConfigOverride> overrides;
   std::vector<Suppression> suppressions;
 };
 
-/// The nearest .elfaudit.toml at or above `folder`; empty when there is none. Throws UsageError for one that belongs to
+/// The keys of the table [ship].
+inline constexpr std::array<std::string_view, 5> kShipKeys = {"runs-on", "exports", "may-need", "must-not-need",
+                                                              "page-size"};
+
+/// The nearest .elfaudit.toml, or pyproject.toml with a table [tool.elfaudit], at or above `folder`; empty when there is
+/// none. Of both in one folder, .elfaudit.toml. Throws UsageError for one that belongs to
 /// another user.
 std::string find_config(const std::string& folder);
 
@@ -54,6 +67,11 @@ std::vector<std::string> level_names();
 /// the rule in full (Policy::enable) and keeps a severity that was set before. "off" removes its findings and undoes
 /// "on". Throws UsageError for an unknown rule or level.
 void set_level(Policy& policy, const std::string& rule, std::string_view level);
+
+/// Switches off every rule but those that match a pattern of `selected` (none: all stay as they are) and then those that
+/// match one of `ignored`. A selected rule runs, also where it is off by default or was switched off before. Findings
+/// that make the audit incomplete always stay. Throws UsageError for a pattern that no rule matches.
+void select_rules(Policy& policy, const std::vector<std::string>& selected, const std::vector<std::string>& ignored);
 
 /// The severities, rules to run and suppressions of a file. A baseline is a file of its own: read_baseline().
 /// Throws UsageError.

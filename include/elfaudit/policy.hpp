@@ -60,6 +60,11 @@ Suppression parse_suppression(const std::string& spec);
 /// that makes the audit incomplete; and for a severity of a rule that doesn't exist.
 void check_policy(const Policy& policy);
 
+/// Moves the findings that comments in sources accept ("// elfaudit: allow RULE, REASON") from Audit::findings to
+/// Audit::suppressed, and adds a finding for each comment that accepts none or is not well written. Reads Audit::sources
+/// and the files that findings name, so it comes before map_paths().
+void apply_source_comments(const Policy& policy, Audit& audit);
+
 /// Moves findings from Audit::findings to Audit::suppressed and Audit::known, changes severities, and adds findings
 /// about the policy itself: suppressions that have expired and, unless `partial`, those without a match and baseline
 /// entries that no longer occur. A finding that makes the audit incomplete always stays.

@@ -38,13 +38,13 @@ void group_by_cause(std::vector<Finding>& findings);
 void group_by_cause(std::vector<DiagnosedError>& errors);
 
 struct ReportOptions {
-  bool color = false;                  ///< text: ANSI colours
-  bool verbose = false;                ///< text: all definitions of a finding, not the first three
-  std::size_t columns = 0;             ///< text: lines are wrapped at words to this width; 0: they are not
-  bool list_undefined = false;         ///< name the undefined symbols, which are only counted otherwise
-  Severity fail_on = Severity::Error;  ///< junit: which findings are failures
-  std::string source_root{};           ///< sarif, github: what relative paths start from; empty: the working directory
-  std::string config{};                ///< the configuration file that applies, named in the summary; empty: none
+  bool color = false;           ///< text: ANSI colours
+  bool verbose = false;         ///< text: all definitions of a finding, not the first three
+  std::size_t columns = 0;      ///< text: lines are wrapped at words to this width; 0: they are not
+  bool list_undefined = false;  ///< name the undefined symbols, which are only counted otherwise
+  std::optional<Severity> fail_on = Severity::Error;  ///< junit: which findings are failures; nothing: none
+  std::string source_root{};  ///< sarif, github: what relative paths start from; empty: the working directory
+  std::string config{};       ///< the configuration file that applies, named in the summary; empty: none
 };
 
 /// Human-readable: every finding with its sites, then a summary line.

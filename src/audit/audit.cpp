@@ -480,6 +480,7 @@ void AuditRun::compare_times() {
   gpu_compiles_ =
       attempt_("compile commands", [&] { return gpu_compiles_of(made_.inputs, options_, made_.job.notes); });
   stale_ = attempt_("times of files", [&] { return find_stale(made_.job, made_.inputs, stale_options(options_)); });
+  made_.sources = std::move(stale_.sources);
 }
 
 void AuditRun::read_interpreter() {
@@ -654,19 +655,21 @@ Audit audit_read(LinkJob job, const AuditOptions& options, ReadInputs given) {
   return result;
 }
 
-std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
-                                   std::vector<std::string>& notes) {
+ObjectsAudit audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options) {
+  ObjectsAudit result;
   LinkJob job;
   job.scope.command = true;  // the links are about to be made anew
-  const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, notes);
-  const StaleFacts stale = find_stale(job, inputs, stale_options(options));
+  const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, result.notes);
+  StaleFacts stale = find_stale(job, inputs, stale_options(options));
   const Resolution none;
   Evidence evidence{job, inputs, none};
   evidence.gpu_archs = options.gpu_archs;
   evidence.gpu_compiles = compiles;
   evidence.stale_objects = stale.objects;
   evidence.stale_libraries = stale.libraries;
-  return apply_rules(evidence, options.enable, RuleScope::Objects);
+  result.findings = apply_rules(evidence, options.enable, RuleScope::Objects);
+  result.sources = std::move(stale.sources);
+  return result;
 }
 
 SymbolReport explain(const Audit& audit, std::string_view symbol) {
@@ -740,10 +743,10 @@ std::vector<std::string> similar_names(const Audit& audit, std::string_view spel
   return names_near(names_in(audit), spelling);
 }
 
-int exit_code(const Audit& audit, Severity fail_on) {
+int exit_code(const Audit& audit, std::optional<Severity> fail_on) {
   if (!audit.complete) return 2;
-  const bool failed =
-      std::ranges::any_of(audit.findings, [&](const Finding& finding) { return finding.severity >= fail_on; });
+  const bool failed = std::ranges::any_of(
+      audit.findings, [&](const Finding& finding) { return fail_on && finding.severity >= *fail_on; });
   return failed ? 1 : 0;
 }
 

@@ -225,8 +225,7 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   shared.read(options.jobs);
   passes.push_back({"scan", since(begin)});
   begin = Clock::now();
-  std::vector<std::string> notes;
-  std::vector<Finding> about_objects = audit_objects(shared.all(), options, notes);
+  ObjectsAudit objects = audit_objects(shared.all(), options);
   passes.push_back({"objects", since(begin)});
   begin = Clock::now();
   const bool alike = jobs.size() > 1 && is_data_alike(shared.all());
@@ -244,9 +243,10 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
       if (pass.name != "scan" && pass.name != "stale") add_pass(passes, pass);
     sum.add(std::move(audit));
   }
-  Audit result = sum.finish(std::move(about_objects));
+  Audit result = sum.finish(std::move(objects.findings));
   if (!options.build.empty()) explain_by_build(result.findings, options.build, {});
-  result.job.notes.insert(result.job.notes.end(), notes.begin(), notes.end());
+  result.job.notes.insert(result.job.notes.end(), objects.notes.begin(), objects.notes.end());
+  result.sources = std::move(objects.sources);
   result.passes = std::move(passes);
   return result;
 }

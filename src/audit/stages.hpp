@@ -87,7 +87,11 @@ struct ReadInputs {
 Audit audit_read(LinkJob job, const AuditOptions& options, ReadInputs given);
 
 /// What is about objects alone, whatever links them: how old they are, and the flags that they were compiled with.
-std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
-                                   std::vector<std::string>& notes);
+struct ObjectsAudit {
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;
+  std::vector<std::string> sources;  ///< Audit::sources
+};
+ObjectsAudit audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options);
 
 }  // namespace elfaudit

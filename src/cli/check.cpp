@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -170,6 +171,7 @@ AuditOptions audit_options(const Request& request, const Policy& policy) {
 }
 
 void apply_project_policy(const Request& request, const Policy& policy, Audit& audit) {
+  apply_source_comments(policy, audit);
   map_paths(audit, path_map(request));
   apply_policy(policy, audit);
   group_by_cause(audit.findings);
@@ -180,6 +182,11 @@ void report_suppression_uses(const Policy& policy, const Audit& audit) {
   for (std::size_t i = 0; i < policy.suppressions.size(); ++i)
     complain(fmt::format("{}: {} suppressed ({})", policy.suppressions[i].where, audit.suppression_uses[i],
                          policy.suppressions[i].reason));
+  std::map<std::string, std::pair<std::size_t, std::string>> comments;  // by place: how many, and why
+  for (const SuppressedFinding& one : audit.suppressed)
+    if (one.comment.line != 0) ++comments.try_emplace(one.place(), 0, one.reason).first->second.first;
+  for (const auto& [place, accepted] : comments)
+    complain(fmt::format("{}: {} suppressed ({})", place, accepted.first, accepted.second));
 }
 
 RunResult report_audit(const Request& request, const Audit& audit, std::FILE* stream) {

@@ -5,21 +5,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <filesystem>
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/compare.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/listing.hpp"
+#include "elfaudit/version.hpp"
+#include "input/build/build_plan.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
@@ -147,6 +151,38 @@ int rules_command(const Request& request) {
   const std::string text =
       request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
   print(text, "the rules");
+  return 0;
+}
+
+int init_command(const Request& request) {
+  if (request.has_command || !request.files.empty()) throw UsageError("init takes no arguments");
+  const std::string path = ".elfaudit.toml";
+  if (is_there(path)) throw UsageError(path + " exists already");
+  write_to(
+      path,
+      fmt::format(
+          R"(# Settings of elfaudit: `elfaudit check --dump-config` prints every key with its meaning and its value.
+required-version = ">={}"
+fail-on = "error"                             # or "warning", "note", "never"
+
+# Findings that are there today and don't count: elfaudit check --write-baseline elfaudit-baseline.json ...
+# baseline = "elfaudit-baseline.json"
+
+[severity]
+# duplicate-definition = "warning"            # error, warning, note, on or off: `elfaudit rules` lists the rules
+
+# [[suppress]]
+# rule = "duplicate-definition"
+# symbol = "legacy_*"
+# reason = "goes away with 2.0"
+# until = 2027-01-31
+)",
+          ELFAUDIT_VERSION));
+  const std::vector<std::string> builds = is_build_folder(".") ? std::vector<std::string>{"."} : builds_below(".");
+  print(fmt::format("wrote {}; next: elfaudit check {}\n", path,
+                    builds.empty() ? "-- g++ ... (a link command), or elfaudit check -p BUILD_DIR"
+                                   : "-p " + shell_line({builds.front()})),
+        "the answer");
   return 0;
 }
 

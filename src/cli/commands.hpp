@@ -64,6 +64,8 @@ struct PolicyRequest {
   bool dump_config = false;
   std::vector<std::string> severities;  ///< "RULE=LEVEL"
   std::vector<std::string> enable;      ///< --enable
+  std::vector<std::string> select;      ///< --select: patterns of rules
+  std::vector<std::string> ignore;      ///< --ignore
   std::vector<std::string> suppressions;
   std::vector<std::string> never_read;  ///< patterns of inputs
   std::string baseline;
@@ -92,8 +94,8 @@ struct Request {
   std::string source_root;             ///< --source-root
   std::vector<std::string> path_maps;  ///< --map-path, "FROM=TO"
   std::string color = "auto";
-  Severity fail_on = Severity::Error;
-  std::string fail_on_impact = "breaks";  ///< diff: --fail-on
+  std::optional<Severity> fail_on = Severity::Error;  ///< --fail-on; nothing: never
+  std::string fail_on_impact = "breaks";              ///< diff: --fail-on
   bool list_undefined = false;
   bool stats = false;
   bool quiet = false;     ///< no progress, and no text when there is nothing to report
@@ -130,6 +132,7 @@ int diff_command(const Request& request);
 int diagnose_command(const Request& request);
 int link_command(const Request& request);
 int rules_command(const Request& request);
+int init_command(const Request& request);
 int index_command(const Request& request);
 
 /// Audits the link command of `link`, with reports on standard error. Returns the exit code that check would have.

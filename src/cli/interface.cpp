@@ -16,6 +16,7 @@
 #include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
+#include "rules/rules.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 
@@ -236,13 +237,7 @@ std::string man_page(const CommandWords& program) {
 
 namespace {
 
-std::vector<std::string> rule_ids(const std::string& behind) {
-  std::vector<std::string> ids;
-  for (const Rule& rule : rule_table()) ids.push_back(std::string(rule.id) + behind);
-  return ids;
-}
-
-/// The set of CLI::IsMember, which is part of the option's type name: "TEXT:{auto,always,never}".
+/// The words of one_of_these(), which are part of the option's type name: "TEXT:{auto,always,never}".
 std::vector<std::string> checked_choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t begin = type.find('{');
@@ -264,7 +259,7 @@ std::vector<std::string> choices_of(const CLI::App& app, const CLI::Option& opti
       if (command != &app) names.push_back(command->get_name());
     return names;
   }
-  if (value == "RULE" || value == "[RULE...]") return rule_ids("");
+  if (value == "RULE" || value == "[RULE...]") return rule_ids();
   if (value == "RULE=LEVEL") return rule_ids("=");
   if (value == "FORMAT[=FILE]") return format_names();
   if (value == "LINKER[:VERSION]") return linker_names();
@@ -288,6 +283,7 @@ OptionWords option_words_of(const CLI::App& app, const CLI::Option& option) {
   words.group = option.get_group();
   words.choices = choices_of(app, option);
   words.takes = takes_of(words.value);
+  words.repeats = option.get_items_expected_max() > 1;
   return words;
 }
 
@@ -343,6 +339,7 @@ struct Generated {
 };
 constexpr Generated kGenerated[] = {
     {"man", man_page},
+    {"config-schema", config_schema},
     {"bash", [](const CommandWords& program) { return bash_completion(without_advanced(program)); }},
     {"zsh", [](const CommandWords& program) { return zsh_completion(without_advanced(program)); }},
     {"fish", [](const CommandWords& program) { return fish_completion(without_advanced(program)); }}};

@@ -9,7 +9,9 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+class Validator;
+}  // namespace CLI
 
 #include "cli/commands.hpp"
 #include "elfaudit/policy.hpp"
@@ -31,6 +33,7 @@ struct OptionWords {
   std::string group;                 ///< the heading it is below
   std::vector<std::string> choices;  ///< the values there are; "RULE=" when something follows. Empty: not a list
   Takes takes = Takes::Nothing;
+  bool repeats = false;  ///< it may be given several times
 };
 
 struct CommandWords {
@@ -43,6 +46,15 @@ struct CommandWords {
 };
 
 CommandWords words_of(const CLI::App& app);
+
+/// What to print for a command line that the parser refuses: what is wrong and what to type, and where the help is.
+/// `program`: with every command.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error, const CommandWords& program,
+                        const Request& request);
+
+/// What is wrong with a command line that the parser would take for something else, such as a link command without
+/// "--" in front; empty: nothing.
+std::string misread_command(const CLI::App& app, const Request& request);
 
 /// How it is called, one line for each way: "elfaudit check [OPTION]... FILE...".
 std::vector<std::string> usages_of(const CommandWords& command);
@@ -59,12 +71,19 @@ std::string generated(const CLI::App& app, const std::string& kind);
 /// What `elfaudit --limits` prints: each limit of support/limits.def with its value and what happens beyond it.
 std::string limits_table();
 
+/// A JSON schema (draft 7, which editors' TOML servers read) of .elfaudit.toml.
+std::string config_schema(const CommandWords& program);
+
 std::string man_page(const CommandWords& program);
 std::string bash_completion(const CommandWords& program);
 std::string zsh_completion(const CommandWords& program);
 std::string fish_completion(const CommandWords& program);
 
 // --- The options that several commands have, and their values.
+
+/// Values of an option: one of `words`, or a folder that exists.
+CLI::Validator one_of_these(const std::vector<std::string>& words);
+CLI::Validator existing_folder();
 
 void add_jobs(CLI::App& command, Request& request);
 

@@ -32,58 +32,6 @@ class App;
 class ParseError;
 }  // namespace CLI
 
-namespace elfaudit {
-namespace {
-
-/// The command that was named, as far as it was understood.
-const CLI::App& named_command(const CLI::App& app) {
-  const auto named = app.get_subcommands();
-  return named.empty() ? app : named_command(*named.front());
-}
-
-std::string last_word(const std::string& name) { return name.substr(name.rfind(' ') + 1); }
-
-std::string hint(const std::string& word, const std::vector<std::string>& known) {
-  const std::string near = nearest_word(word, known);
-  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
-}
-
-std::string unknown_word(const std::string& word, const CommandWords& command) {
-  std::vector<std::string> known;
-  if (word.starts_with('-')) {
-    for (const OptionWords& option : command.options)
-      known.insert(known.end(), option.names.begin(), option.names.end());
-    const std::string name = word.substr(0, word.find('='));
-    return fmt::format("unknown option {}{}", name, hint(name, known));
-  }
-  if (command.commands.empty()) return fmt::format("unexpected argument '{}'", word);
-  for (const CommandWords& one : command.commands) known.push_back(last_word(one.name));
-  return fmt::format("unknown command '{}'{}", word, hint(word, known));
-}
-
-std::string missing_command(const CommandWords& command) {
-  std::string names;
-  for (const CommandWords& one : command.commands) names += (names.empty() ? "" : ", ") + last_word(one.name);
-  return "missing command: expected one of " + names;
-}
-
-std::string complaint(const CLI::App& app, const CLI::ParseError& error, const CommandWords& command) {
-  const std::vector<std::string> not_understood = app.remaining(true);
-  const bool needs_command = !command.commands.empty();
-  if (!not_understood.empty() && (needs_command || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr))
-    return unknown_word(not_understood.front(), command);
-  return needs_command ? missing_command(command) : error.what();
-}
-
-/// What is wrong with a command line that CLI11 has refused, and what would be right: one or two lines.
-std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  const CommandWords command = words_of(named_command(app));
-  return fmt::format("{}: {}\nsee `{} --help`\n", command.name, visible(complaint(app, error, command)), command.name);
-}
-
-}  // namespace
-}  // namespace elfaudit
-
 namespace {
 
 using namespace elfaudit;
@@ -229,7 +177,7 @@ void add_diff(CLI::App& app, Request& request) {
       ->option_text("OLD NEW");
   diff->add_option("--fail-on", request.fail_on_impact,
                    "what makes the exit code 1: breaks, a change that breaks users, or changes, any change")
-      ->check(CLI::IsMember({"breaks", "changes"}))
+      ->check(one_of_these({"breaks", "changes"}))
       ->option_text("WHAT")
       ->capture_default_str();
   add_format(*diff, request, {"text", "markdown", "json"});
@@ -256,7 +204,7 @@ void add_diagnose(CLI::App& app, Request& request) {
       ->add_option("-p,--build", request.build,
                    "the folder of the Ninja or CMake build that the log is of; without it, one at or below the log's "
                    "folder")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->option_text("DIR");
   add_jobs(*diagnose, request);
   below("Report", *diagnose, [&] {
@@ -346,6 +294,12 @@ void add_rules(CLI::App& app, Request& request) {
   rules->callback([&request] { request.run = rules_command; });
 }
 
+void add_init(CLI::App& app, Request& request) {
+  CLI::App* init = app.add_subcommand("init", "write a .elfaudit.toml to begin with");
+  init->footer("Example:\n  elfaudit init");
+  init->callback([&request] { request.run = init_command; });
+}
+
 void add_help(CLI::App& app, Request& request) {
   CLI::App* help = app.add_subcommand("help", "print the help of a command");
   help->add_option("command", request.files, "the command; none: the program itself")->option_text("[COMMAND...]");
@@ -365,7 +319,8 @@ struct Command {
 
 constexpr Command kCommands[] = {{"check", add_check}, {"explain", add_explain},   {"list", add_list},
                                  {"diff", add_diff},   {"diagnose", add_diagnose}, {"link", add_link},
-                                 {"index", add_index}, {"rules", add_rules},       {"help", add_help}};
+                                 {"index", add_index}, {"rules", add_rules},       {"init", add_init},
+                                 {"help", add_help}};
 
 const Command* command_named(std::string_view word) {
   const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
@@ -384,7 +339,7 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.formatter(std::make_shared<Help>());  // before the commands, which take it over
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_help_all_flag("--help-all", "print this with all options and exit");
-  app.set_version_flag("--version", "elfaudit " ELFAUDIT_VERSION, "print the version and exit");
+  app.set_version_flag("-V,--version", "elfaudit " ELFAUDIT_VERSION, "print the version and exit");
   app.add_flag_callback(
          "--limits",
          [] {
@@ -425,6 +380,14 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
       "`elfaudit COMMAND --help` describes one command.");
 }
 
+/// Every command with its options, for what is said of a command line that none of them takes.
+CommandWords all_commands() {
+  CLI::App app("", "elfaudit");
+  Request request;
+  define(app, request, "");
+  return words_of(app);
+}
+
 /// Everything behind the first "--" is someone else's command line.
 int split_command(int argc, char** argv, Request& request) {
   for (int i = 1; i < argc; ++i) {
@@ -436,10 +399,12 @@ int split_command(int argc, char** argv, Request& request) {
   return argc;
 }
 
-/// "help check" is "check --help". The parser reports an unknown command.
+/// "help check" is "check --help", and "version" is "--version". The parser reports an unknown command.
 std::vector<char*> as_option(int argc, char** argv) {
   static char option[] = "--help";
+  static char version[] = "--version";
   std::vector<char*> words(argv, argv + argc);
+  if (argc == 2 && std::string_view(argv[1]) == "version") words[1] = version;
   if (argc < 2 || std::string_view(argv[1]) != "help") return words;
   words.erase(words.begin() + 1);
   if (words.size() < 2 || command_named(words[1]) != nullptr) words.push_back(option);
@@ -455,6 +420,11 @@ int run(int given_words, char** given) {
   char** argv = words.data();
   CLI::App app("say what the linker will reject, which header did it and what to edit", "elfaudit");
   define(app, request, argc > 1 ? argv[1] : "");
+  if (argc == 1 && !request.has_command) {
+    print(help_of(app, false), "the help");
+    return 2;
+  }
+  if (const std::string complaint = misread_command(app, request); !complaint.empty()) throw UsageError(complaint);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -464,7 +434,7 @@ int run(int given_words, char** given) {
       print(text.str(), "the help");
       return 0;
     }
-    std::fputs(usage_error(app, error).c_str(), stderr);
+    std::fputs(usage_error(app, error, all_commands(), request).c_str(), stderr);
     return 2;
   }
   CLI::App& command = *app.get_subcommands().front();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -24,15 +25,45 @@
 #include "elfaudit/shipping.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
+#include "rules/rules.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 
+CLI::Validator one_of_these(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& word) {
+    if (is_among(word, words)) return std::string();
+    if (word == "none" && is_among("never", words)) return std::string("'none': write never");
+    return fmt::format("'{}': expected {}{}", word, one_of(words), did_you_mean(word, words));
+  };
+  return {check, fmt::format("{{{}}}", fmt::join(words, ","))};
+}
+
+CLI::Validator existing_folder() {
+  return {[](const std::string& path) {
+            if (is_folder(path)) return std::string();
+            if (!is_there(path)) return fmt::format("'{}': there is no such folder", path);
+            const std::string above =
+                path.substr(0, path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
+            return fmt::format("'{}' is a file; expected a folder: {}", path, above.empty() ? "." : above);
+          },
+          "DIR"};
+}
+
+/// -1 and 1.5 are no number of threads.
+static std::string check_number(const std::string& text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? "" : fmt::format("'{}': expected a number", text);
+}
+
 void add_jobs(CLI::App& command, Request& request) {
   command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: one for each core")
+      ->check(CLI::Validator(check_number, "N"))
       ->option_text("N")
       ->capture_default_str();
 }
@@ -47,7 +78,7 @@ void add_sandbox(CLI::App& command, Request& request) {
 void add_color(CLI::App& command, Request& request) {
   const std::vector<std::string> times = {"auto", "always", "never"};
   command.add_option("--color", request.color, one_of(times) + "; NO_COLOR is respected")
-      ->check(CLI::IsMember(times))
+      ->check(one_of_these(times))
       ->option_text("WHEN")
       ->capture_default_str();
 }
@@ -55,7 +86,7 @@ void add_color(CLI::App& command, Request& request) {
 void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats) {
   command.add_option("--format", request.formats, one_of(formats))
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(formats))
+      ->check(one_of_these(formats))
       ->option_text("FORMAT")
       ->default_str(formats.front());
 }
@@ -137,7 +168,7 @@ void add_path_options(CLI::App& command, Request& request) {
   command
       .add_option("--source-root", request.source_root,
                   "show source paths relative to DIR, not to the current directory")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->option_text("DIR");
   command
       .add_option("--map-path", request.path_maps,
@@ -149,10 +180,10 @@ void add_path_options(CLI::App& command, Request& request) {
       ->allow_extra_args(false);
 }
 
-static std::vector<std::string> severity_names() {
-  std::vector<std::string> names;
-  for (const Severity severity : kSeverities) names.emplace_back(to_word(severity));
-  return names;
+/// The severity of that name; none of "never".
+static std::optional<Severity> severity_of(const std::string& level) {
+  const auto* found = std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
+  return found == std::end(kSeverities) ? std::nullopt : std::optional(*found);
 }
 
 void add_report_options(CLI::App& command, Request& request) {
@@ -165,17 +196,16 @@ void add_report_options(CLI::App& command, Request& request) {
       ->default_str(format_names().front())
       ->allow_extra_args(false);
   add_path_options(command, request);
+  std::vector<std::string> levels;
+  for (const Severity severity : kSeverities) levels.emplace_back(to_word(severity));
+  levels.emplace_back("never");
   command
       .add_option_function<std::string>(
-          "--fail-on",
-          [&request](const std::string& level) {
-            request.fail_on =
-                *std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
-          },
-          "lowest severity that makes the exit code 1: " + one_of(severity_names()))
-      ->check(CLI::IsMember(severity_names()))
+          "--fail-on", [&request](const std::string& level) { request.fail_on = severity_of(level); },
+          "lowest severity that makes the exit code 1: " + one_of(levels) + " (only report)")
+      ->check(one_of_these(levels))
       ->option_text("SEVERITY")
-      ->default_str(std::string(to_word(request.fail_on)));
+      ->default_str(std::string(to_word(Severity::Error)));
   add_color(command, request);
   command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");
   command.add_flag("--stats", request.stats, "print on standard error how long each stage took")
@@ -220,7 +250,7 @@ static std::uint64_t parse_page_size(const std::string& text) {
 void add_closure_options(CLI::App& command, ClosureOptions& options) {
   command
       .add_option("--root", options.root, "the directory that is / when the programs run, instead of this machine's")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->option_text("DIR");
   command.add_option("--library-path", options.library_path, "LD_LIBRARY_PATH when the programs run")
       ->allow_extra_args(false)
@@ -276,7 +306,7 @@ void add_build_options(CLI::App& command, Request& request) {
       .add_option("-p,--build", request.build,
                   "audit the links of the Ninja or CMake build in DIR; FILE... then names targets, and none means the "
                   "build's default targets")
-      ->check(CLI::ExistingDirectory)
+      ->check(existing_folder())
       ->option_text("DIR");
   command
       .add_option(
@@ -354,11 +384,13 @@ constexpr std::array<std::string_view, 20> kNoKeys = {
     "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",
     "one-link",       "fix",      "diff",   "allow-dirty", "no-sandbox",  "enable"};
 
+/// `name` where it is a key of the file, else empty.
+std::string key_named(const std::string& name) { return is_among(name, kNoKeys) ? std::string() : name; }
+
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {
   const std::vector<std::string>& names = option.get_lnames();
-  if (names.empty() || std::ranges::find(kNoKeys, names.front()) != kNoKeys.end()) return {};
-  return names.front();
+  return names.empty() ? std::string() : key_named(names.front());
 }
 
 std::vector<std::string> keys_of(const CLI::App& command) {
@@ -426,6 +458,14 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
                               fmt::join(level_names(), "|")))
       ->option_text("RULE=LEVEL")
       ->allow_extra_args(false);
+  command
+      .add_option("--select", request.select,
+                  "report these rules and no others: a rule, a pattern such as 'python-*', or several with commas")
+      ->option_text("RULE")
+      ->allow_extra_args(false);
+  command.add_option("--ignore", request.ignore, "report nothing of these rules")
+      ->option_text("RULE")
+      ->allow_extra_args(false);
   command.add_option("--enable", request.enable, "the same as --severity RULE=on")
       ->option_text("RULE")
       ->allow_extra_args(false)
@@ -444,9 +484,11 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
       ->option_text("FILE");
   command.add_flag("-v,--verbose", request.verbose,
                    "show every definition of a finding, and how many findings each suppression matches");
-  command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
+  command
+      .add_option("--config", request.config,
+                  "read FILE instead of the nearest .elfaudit.toml, or pyproject.toml with [tool.elfaudit]")
       ->option_text("FILE");
-  command.add_flag("--no-config", request.no_config, "do not read .elfaudit.toml");
+  command.add_flag("--no-config", request.no_config, "read no configuration file");
   command
       .add_flag("--dump-config", request.dump_config,
                 "print the effective configuration, in the form of a configuration file")
@@ -476,7 +518,9 @@ void read_config_for(CLI::App& command, PolicyRequest& request, const std::vecto
       for (const std::string& one : value.values) option->add_result(one);
       option->run_callback();
     } catch (const CLI::Error& error) {
-      throw UsageError(fmt::format("{}: {}: {}", value.where, value.key, error.what()));
+      std::string_view said = error.what();
+      take_prefix(said, fmt::format("--{}: ", value.key));
+      throw UsageError(fmt::format("{}: {}: {}", value.where, value.key, said));
     }
   }
 }
@@ -511,7 +555,71 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
   return out;
 }
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json either(Json one) { return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}}; }
+
+Json schema_of(const OptionWords& option) {
+  Json schema;
+  if (option.takes == Takes::Nothing)
+    schema = {{"type", "boolean"}};
+  else if (option.value == "FORMAT[=FILE]")
+    schema = {{"type", "string"}, {"pattern", fmt::format("^({})(=.+)?$", fmt::join(option.choices, "|"))}};
+  else if (!option.choices.empty() && option.value != "RULE")
+    schema = {{"enum", option.choices}};
+  else
+    schema = {{"type", {"string", "integer", "number"}}};
+  if (option.repeats) schema = either(std::move(schema));
+  schema["description"] = option.says;
+  return schema;
+}
+
+Json table_of(Json properties, Json required = Json::array()) {
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+}  // namespace
+
+std::string config_schema(const CommandWords& program) {
+  const Json text = {{"type", "string"}};
+  const std::vector<std::string> rules = rule_ids();
+  Json keys = Json::object();
+  for (const CommandWords& command : program.commands)
+    for (const OptionWords& option : command.options)
+      for (const std::string& name : option.names)
+        if (const std::string key = name.starts_with("--") ? key_named(name.substr(2)) : ""; !key.empty())
+          keys.emplace(key, schema_of(option));
+  Json ship = Json::object();
+  for (const std::string_view key : kShipKeys) ship[std::string(key)] = keys[std::string(key)];
+  const Json levels = {{"type", "object"},
+                       {"propertyNames", {{"enum", rules}}},
+                       {"additionalProperties", either({{"enum", level_names()}})}};
+  const Json override = table_of({{"path", text}, {"target", text}, {"severity", levels}});
+  Json suppress = Json::object();
+  for (const char* key : {"rule", "symbol", "input", "file", "reason"}) suppress[key] = text;
+  suppress["until"] = {{"description", "a date, 2027-01-31, as TOML has it or in quotes"}};
+  keys["required-version"] = {{"type", "string"},
+                              {"description", "the versions of elfaudit that may read this file: >=0.1,<1"}};
+  keys["extends"] = either(text);
+  keys["enable"] = either({{"enum", rules}});
+  keys["severity"] = levels;
+  keys["override"] = {{"type", "array"}, {"items", override}};
+  keys["ship"] = table_of(std::move(ship));
+  keys["suppress"] = {{"type", "array"}, {"items", table_of(std::move(suppress), {"reason"})}};
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", ".elfaudit.toml"},
+                 {"description", "The settings of a project. Made by `elfaudit --generate config-schema`."}};
+  schema.update(table_of(std::move(keys)));
+  return json_text(schema, 2) + "\n";
+}
+
 void set_levels(Policy& policy, const PolicyRequest& request) {
+  select_rules(policy, request.select, request.ignore);
   for (const std::string& rule : request.enable) set_level(policy, rule, "on");
   for (const std::string& spec : request.severities) {
     const std::size_t equals = spec.find('=');

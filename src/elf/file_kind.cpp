@@ -105,8 +105,8 @@ std::string_view unreadable_reason(FileKind kind) {
   constexpr std::pair<FileKind, std::string_view> kReasons[] = {
       {FileKind::Empty, "is empty"},
       {FileKind::LlvmBitcode, "is LLVM bitcode, not ELF"},
-      {FileKind::MachO, "is a Mach-O file (macOS), not ELF"},
-      {FileKind::Coff, "is a PE/COFF file (Windows), not ELF"},
+      {FileKind::MachO, "is a Mach-O file (macOS), not ELF: only ELF files are audited"},
+      {FileKind::Coff, "is a PE/COFF file (Windows), not ELF: only ELF files are audited"},
       {FileKind::WebAssembly, "is a WebAssembly file, not ELF"},
       {FileKind::Facts, "is a facts file: the object that it describes is missing"},
       {FileKind::Pack, "is a facts file: the object that it describes is missing"},

@@ -21,6 +21,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <compare>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -29,6 +31,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
@@ -45,11 +48,44 @@ namespace fs = std::filesystem;
 /// The levels of a rule besides its severities.
 constexpr std::string_view kOn = "on", kOff = "off";
 
-/// The keys of [ship].
-constexpr std::array<std::string_view, 5> kShipKeys = {"runs-on", "exports", "may-need", "must-not-need", "page-size"};
+/// The keys of the file that are no options.
+constexpr std::array<std::string_view, 7> kTables = {"required-version", "extends", "enable",  "severity",
+                                                     "override",         "ship",    "suppress"};
 
 /// The keys whose values are files or folders.
 constexpr std::array<std::string_view, 5> kPaths = {"baseline", "source-root", "compile-commands", "root", "cache"};
+
+constexpr std::string_view kOwnFile = ".elfaudit.toml", kProject = "pyproject.toml";
+
+using VersionNumber = std::array<unsigned, 3>;
+
+/// "0.2": 0.2.0. Nothing for what is not numbers with dots between them.
+std::optional<VersionNumber> version_number(std::string_view text) {
+  VersionNumber number{};
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number[i]);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) return number;
+    if (text.front() != '.') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::nullopt;
+}
+
+/// What toml++ says of an error, for the mistakes that people make: its own words name grammar and code points.
+std::string plain_words(std::string_view said) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"control characters", "a string ends at its line without the closing quote"},
+      {"encountered unexpected character", "a value must be a string in quotes, a number, true, false, or a list"},
+      {"could not determine value type", "a value must be a string in quotes, a number, true, false, or a list"},
+      {"expected '='", "an '=' is missing"},
+      {"redefin", "this key or table is there twice"},
+      {"bare keys", "this key must be in quotes"}};
+  for (const auto& [part, words] : kWords)
+    if (said.find(part) != std::string_view::npos) return std::string(words);
+  return std::string(said);
+}
 
 /// Whoever can put a file above the working directory would decide what is reported, and where to.
 void refuse_strangers(const std::string& path) {
@@ -92,14 +128,16 @@ class ConfigReader {
 
   Config run() {
     const toml::table document = parse();
+    if (const toml::node* required = document.get("required-version")) check_version(*required);
     if (const toml::node* extends = document.get("extends")) read_extended(*extends);
     config_.path = path_;
     // Before [severity], which may switch a rule off that an extended file enables.
     if (const toml::node* enable = document.get("enable"))
-      for (const std::string& rule : texts_of("enable", *enable)) config_.severities.emplace_back(rule, kOn);
+      for (const std::string& rule : texts_of("enable", *enable))
+        config_.severities.push_back({rule, std::string(kOn), at(*enable)});
     for (const auto& [key, node] : document) {
       const std::string name(key.str());
-      if (name == "extends" || name == "enable") continue;
+      if (is_among(name, {"extends", "enable", "required-version"})) continue;
       if (name == "severity")
         config_.severities = joined(config_.severities, severities_of(node, "[severity]"));
       else if (name == "override")
@@ -117,13 +155,39 @@ class ConfigReader {
  private:
   toml::table parse() const {
     try {
-      return toml::parse(read_named(path_, limits::kConfigBytes), path_);
+      toml::table document = toml::parse(read_named(path_, limits::kConfigBytes), path_);
+      if (base_name(path_) != kProject) return document;
+      toml::table* own = document["tool"]["elfaudit"].as_table();
+      if (own == nullptr) throw UsageError(path_ + ": has no table [tool.elfaudit]");
+      return std::move(*own);
     } catch (const InputError& error) {
       throw UsageError(fmt::format("{}: {}", path_, error.what()));
     } catch (const toml::parse_error& error) {
       throw UsageError(
-          fmt::format("{}:{}: {}", path_, error.source().begin.line, std::string_view(error.description())));
+          fmt::format("{}:{}: is not TOML: {}", path_, error.source().begin.line, plain_words(error.description())));
     }
+  }
+
+  /// ">=0.2,<1": all of them must hold. A version alone is that very one.
+  void check_version(const toml::node& node) const {
+    const std::string wanted = text_of("required-version", node);
+    for (const std::string& part : split_at_commas(wanted))
+      if (!satisfies(part, node))
+        refuse(node, fmt::format("required-version = \"{}\": this is elfaudit {}", wanted, ELFAUDIT_VERSION));
+  }
+
+  bool satisfies(std::string_view part, const toml::node& node) const {
+    part = without_margins(part);
+    std::string_view sign = part.substr(0, std::min(part.find_first_of("0123456789"), part.size()));
+    part.remove_prefix(sign.size());
+    sign = without_margins(sign);
+    const std::optional<VersionNumber> wanted = version_number(part);
+    if (!wanted || !is_among(sign, {"", "==", ">=", "<=", ">", "<"}))
+      refuse(node, "required-version must be a version, or bounds such as \">=0.2,<1\"");
+    const auto order = *version_number(ELFAUDIT_VERSION) <=> *wanted;
+    if (sign.starts_with('>')) return order > 0 || (sign == ">=" && order == 0);
+    if (sign.starts_with('<')) return order < 0 || (sign == "<=" && order == 0);
+    return order == 0;
   }
 
   std::string at(const toml::node& node) const { return fmt::format("{}:{}", path_, node.source().begin.line); }
@@ -134,8 +198,7 @@ class ConfigReader {
 
   [[noreturn]] void refuse_key(const toml::node& node, const std::string& key,
                                const std::vector<std::string>& known) const {
-    const std::string near = nearest_word(key, known);
-    refuse(node, fmt::format("unknown key '{}'{}", key, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+    refuse(node, fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
   }
 
   std::string text_of(const std::string& key, const toml::node& node) const {
@@ -238,7 +301,7 @@ class ConfigReader {
   void read_value(const std::string& key, const toml::node& node) {
     if (!known_.empty() && std::ranges::find(known_, key) == known_.end()) {
       std::vector<std::string> all = known_;
-      all.insert(all.end(), {"enable", "extends", "severity", "override", "ship", "suppress"});
+      all.insert(all.end(), kTables.begin(), kTables.end());
       refuse_key(node, key, all);
     }
     ConfigValue value{key, {}, at(node)};
@@ -249,13 +312,13 @@ class ConfigReader {
     set(std::move(value));
   }
 
-  std::vector<std::pair<std::string, std::string>> severities_of(const toml::node& node, const char* name) const {
+  std::vector<ConfigLevel> severities_of(const toml::node& node, const char* name) const {
     const auto* table = node.as_table();
     if (table == nullptr) refuse(node, fmt::format("severity must be a table: {} with RULE = \"error\", ...", name));
-    std::vector<std::pair<std::string, std::string>> severities;
+    std::vector<ConfigLevel> severities;
     for (const auto& [key, levels] : *table) {
       const std::string rule(key.str());
-      for (const std::string& level : texts_of(rule, levels)) severities.emplace_back(rule, level);
+      for (const std::string& level : texts_of(rule, levels)) severities.push_back({rule, level, at(levels)});
     }
     return severities;
   }
@@ -323,18 +386,29 @@ class ConfigReader {
   Config config_;
 };
 
+/// Does a pyproject.toml have a table [tool.elfaudit]? One that can't be read as TOML has none, unless it names us.
+bool has_own_table(const std::string& path) {
+  const std::optional<std::string> text = read_whole(path, limits::kConfigBytes);
+  if (!text || text->find("elfaudit") == std::string::npos) return false;
+  try {
+    return toml::parse(*text)["tool"]["elfaudit"].is_table();
+  } catch (const toml::parse_error&) {
+    return text->find("[tool.elfaudit") != std::string::npos;  // reading it says what is wrong
+  }
+}
+
 }  // namespace
 
 std::string find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder, error); !at.empty(); at = at.parent_path()) {
-    const fs::path file = at / ".elfaudit.toml";
-    if (!is_regular_file(file.string())) {
-      if (at == at.root_path()) break;
-      continue;
+    for (const std::string_view name : {kOwnFile, kProject}) {
+      const std::string file = (at / name).string();
+      if (!is_regular_file(file) || (name == kProject && !has_own_table(file))) continue;
+      refuse_strangers(file);
+      return fs::relative(file, error).string();
     }
-    refuse_strangers(file.string());
-    return fs::relative(file, error).string();
+    if (at == at.root_path()) break;
   }
   return {};
 }
@@ -376,7 +450,8 @@ std::optional<Severity> severity_of(const std::string& rule, std::string_view le
   if (level == kOff) return std::nullopt;
   const auto named = std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
   if (named != std::end(kSeverities)) return *named;
-  throw UsageError(fmt::format("severity of {}: unknown level '{}': expected {}", rule, level, one_of(level_names())));
+  throw UsageError(fmt::format("severity of {}: unknown level '{}': expected {}{}", rule, level, one_of(level_names()),
+                               did_you_mean(std::string(level), level_names())));
 }
 
 }  // namespace
@@ -399,17 +474,59 @@ void set_level(Policy& policy, const std::string& rule, std::string_view level) 
     enable();
 }
 
+namespace {
+
+/// The rules that match any of the patterns.
+std::vector<std::string> rules_matching(const std::vector<std::string>& patterns, const std::string& option) {
+  std::vector<std::string> found;
+  for (const std::string& list : patterns)
+    for (const std::string& pattern : split_at_commas(list)) {
+      const std::size_t before = found.size();
+      for (const Rule& rule : rule_table())
+        if (!pattern.empty() && matches(pattern, std::string(rule.id))) found.emplace_back(rule.id);
+      if (found.size() == before) require_rule(pattern, option);
+    }
+  return found;
+}
+
+}  // namespace
+
+void select_rules(Policy& policy, const std::vector<std::string>& selected, const std::vector<std::string>& ignored) {
+  const std::vector<std::string> on = rules_matching(selected, "--select");
+  for (const Rule& rule : rule_table()) {
+    const std::string id(rule.id);
+    if (rule.kind == RuleKind::Unreadable || selected.empty()) continue;
+    const bool is_off = policy.severities.contains(id) && !policy.severities.at(id);
+    if (!is_among(id, on))
+      set_level(policy, id, kOff);
+    else if (is_off || !rule.on)
+      set_level(policy, id, kOn);
+  }
+  for (const std::string& id : rules_matching(ignored, "--ignore"))
+    if (rule(id).kind != RuleKind::Unreadable) set_level(policy, id, kOff);
+}
+
 Policy policy_of(const Config& config) {
   Policy policy;
-  for (const auto& [rule, level] : config.severities) set_level(policy, rule, level);
+  const auto at_its_line = [](const ConfigLevel& line, const auto& set) {
+    try {
+      set();
+    } catch (const UsageError& error) {
+      throw UsageError(line.where + ": " + error.what());
+    }
+  };
+  for (const ConfigLevel& line : config.severities)
+    at_its_line(line, [&] { set_level(policy, line.rule, line.level); });
   for (const ConfigOverride& one : config.overrides) {
     SeverityOverride& made = policy.overrides.emplace_back(SeverityOverride{one.target, one.path, {}});
-    for (const auto& [rule, level] : one.severities) {
-      if (level == kOn)
-        throw UsageError(
-            fmt::format("severity of {}: a rule is on for the whole project: write it in [severity]", rule));
-      made.severities[rule] = severity_of(rule, level);
-    }
+    for (const ConfigLevel& line : one.severities)
+      at_its_line(line, [&] {
+        require_rule(line.rule, "severity");
+        if (line.level == kOn)
+          throw UsageError(
+              fmt::format("severity of {}: a rule is on for the whole project: write it in [severity]", line.rule));
+        made.severities[line.rule] = severity_of(line.rule, line.level);
+      });
   }
   policy.suppressions = config.suppressions;
   check_policy(policy);

@@ -1,6 +1,7 @@
-// Suppressions, baselines and the policy that makes an exit code of findings.
+// Suppressions, in files and in comments of sources, baselines, and the severities that a project gives.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -8,6 +9,9 @@
 #include <cstdio>
 #include <ctime>
 #include <map>
+#include <optional>
+#include <set>
+#include <sstream>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -18,7 +22,9 @@
 #include "rules/rules.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -155,6 +161,170 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
   return json_text(document, 2) + "\n";
 }
 
+// --- Comments in sources that accept findings: "// elfaudit: allow RULE..., REASON".
+
+namespace {
+
+/// A finding about the policy itself.
+Finding about(const Rule& rule, std::string message) {
+  Finding finding = make_finding(rule, {}, std::move(message));
+  finding.demangled.clear();
+  return finding;
+}
+
+/// Stands for the line that it ends, or, alone on its line, for the statement that follows.
+struct AllowComment {
+  SourceLine at;
+  std::vector<std::string> rules;
+  std::string reason;
+  std::string wrong;  ///< why it accepts nothing; empty: it is well written
+  std::uint32_t first = 0, last = 0;
+  std::size_t accepted = 0;
+};
+
+constexpr std::string_view kMark = "elfaudit:";
+
+/// The text of the comment that begins with the mark; nothing if the mark stands elsewhere on the line.
+std::optional<std::string_view> allow_text(std::string_view line) {
+  const std::size_t mark = line.find(kMark);
+  if (mark == std::string_view::npos) return std::nullopt;
+  const std::string_view before = without_margins(line.substr(0, mark));
+  if (!ends_with_any(before, {"//", "/*", "//!", "///", "/**", "#"}) && before != "*") return std::nullopt;
+  std::string_view text = without_margins(line.substr(mark + kMark.size()));
+  if (!take_prefix(text, "allow") || (!text.empty() && is_word_char(text.front()))) return std::nullopt;
+  return without_margins(text.substr(0, text.find("*/")));
+}
+
+/// Rules, and the reason behind the comma.
+void read_allow_text(std::string_view text, AllowComment& comment) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  std::istringstream words{std::string(text.substr(0, comma))};
+  for (std::string word; words >> word;) {
+    if (!is_among(word, rule_ids()))
+      comment.wrong = fmt::format("unknown rule '{}'{}", word, did_you_mean(word, rule_ids()));
+    else if (rule(word).kind == RuleKind::Unreadable)
+      comment.wrong = fmt::format("{} can't be accepted", word);
+    comment.rules.push_back(word);
+  }
+  comment.reason = without_margins(text.substr(std::min(comma + 1, text.size())));
+  if (comment.rules.empty()) comment.wrong = "it names no rule";
+  if (comment.wrong.empty() && comment.reason.empty()) comment.wrong = "it gives no reason";
+}
+
+/// The last line of the statement that begins at or behind line `at` (from 0): blank lines and comments before it don't
+/// count.
+std::size_t end_of_statement(const std::vector<std::string_view>& lines, std::size_t at) {
+  constexpr std::size_t kLongest = 32;  // lines
+  for (const std::size_t end = std::min(at + kLongest, lines.size()); at < end; ++at) {
+    const std::string_view line = without_margins(lines[at]);
+    if (line.empty() || line.starts_with("//") || line.starts_with("/*") || line.starts_with("*")) continue;
+    if (line.starts_with('#') || line.find_first_of(";{}") != std::string_view::npos) return at;
+  }
+  return at;
+}
+
+std::vector<AllowComment> comments_in(const std::string& file, std::string_view text) {
+  std::vector<AllowComment> comments;
+  if (text.find(kMark) == std::string_view::npos) return comments;
+  const std::vector<std::string_view> lines = line_views(text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::optional<std::string_view> allow = allow_text(lines[i]);
+    if (!allow) continue;
+    AllowComment comment;
+    comment.at = {file, static_cast<std::uint32_t>(i + 1)};
+    read_allow_text(*allow, comment);
+    const std::string_view line = without_margins(lines[i]);
+    const bool alone = line.starts_with('/') || line.starts_with('*') || line.starts_with('#');
+    comment.first = comment.at.line;
+    comment.last = alone ? static_cast<std::uint32_t>(end_of_statement(lines, i + 1) + 1) : comment.first;
+    comments.push_back(std::move(comment));
+  }
+  return comments;
+}
+
+using Comments = std::map<std::string, std::vector<AllowComment>, std::less<>>;  // by file, as findings name it
+
+/// Of all sources of the audit, and of the files that findings name.
+Comments read_comments(const Audit& audit) {
+  std::set<std::string> files;
+  const std::string here = working_directory();
+  for (const std::string& source : audit.sources) files.insert(display_path(source, here));
+  for (const Finding& finding : audit.findings)
+    for (const Site& site : finding.sites) {
+      if (site.place.known_by != KnownBy::Nothing) files.insert(site.place.at.file);
+      for (const SourceLine& step : site.place.chain) files.insert(step.file);
+    }
+  const std::vector<std::string> paths(files.begin(), files.end());
+  std::vector<std::vector<AllowComment>> found(paths.size());
+  for_each_parallel(paths.size(), 16, [&](std::size_t i) {
+    if (is_of_system(paths[i])) return;
+    if (const auto text = read_whole(paths[i], limits::kSourceBytes)) found[i] = comments_in(paths[i], *text);
+  });
+  Comments comments;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (!found[i].empty()) comments.emplace(paths[i], std::move(found[i]));
+  return comments;
+}
+
+/// The comment that accepts the finding at this line; null: none.
+AllowComment* accepting(Comments& comments, const Finding& finding, const SourceLine& at) {
+  const auto of_file = comments.find(at.file);
+  if (of_file == comments.end()) return nullptr;
+  const auto found = std::ranges::find_if(of_file->second, [&](const AllowComment& comment) {
+    return comment.wrong.empty() && comment.first <= at.line && at.line <= comment.last &&
+           is_among(finding.rule, comment.rules);
+  });
+  return found == of_file->second.end() ? nullptr : &*found;
+}
+
+AllowComment* accepting(Comments& comments, const Finding& finding) {
+  if (finding.leaves_unread) return nullptr;
+  for (const Site& site : finding.sites) {
+    if (AllowComment* comment = accepting(comments, finding, site.place.at)) return comment;
+    for (const SourceLine& step : site.place.chain)
+      if (AllowComment* comment = accepting(comments, finding, step)) return comment;
+  }
+  return nullptr;
+}
+
+std::optional<Finding> complaint_about(const AllowComment& comment, const Policy& policy, bool whole) {
+  const auto runs = [&](const std::string& id) { return rule(id).on || is_among(id, policy.enable); };
+  std::string message;
+  if (!comment.wrong.empty())
+    message = fmt::format("{}: the comment accepts nothing: {} (elfaudit: allow RULE, REASON)", comment.at.text(),
+                          comment.wrong);
+  else if (whole && comment.accepted == 0 && std::ranges::all_of(comment.rules, runs))
+    message = fmt::format("{}: no {} is found where this comment allows it", comment.at.text(),
+                          fmt::join(comment.rules, " or "));
+  if (message.empty()) return std::nullopt;
+  Finding finding = about(kSuppressionUnused, std::move(message));
+  if (comment.wrong.empty()) finding.fixes.push_back({"remove the comment", comment.at});
+  return finding;
+}
+
+}  // namespace
+
+void apply_source_comments(const Policy& policy, Audit& audit) {
+  Comments comments = read_comments(audit);
+  if (comments.empty()) return;
+  std::vector<Finding> left;
+  for (Finding& finding : audit.findings) {
+    AllowComment* comment = accepting(comments, finding);
+    if (comment == nullptr) {
+      left.push_back(std::move(finding));
+      continue;
+    }
+    ++comment->accepted;
+    audit.suppressed.push_back({std::move(finding), comment->reason, {}, comment->at});
+  }
+  audit.findings = std::move(left);
+  const bool whole = audit.complete && !policy.partial;
+  for (const auto& [file, of_file] : comments)
+    for (const AllowComment& comment : of_file)
+      if (std::optional<Finding> finding = complaint_about(comment, policy, whole))
+        audit.findings.push_back(*std::move(finding));
+}
+
 namespace {
 
 std::string described(const Suppression& suppression) {
@@ -174,13 +344,6 @@ std::string today() {
   std::tm parts{};
   ::localtime_r(&now, &parts);
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
-
-/// A finding about the policy itself.
-Finding about(const Rule& rule, std::string message) {
-  Finding finding = make_finding(rule, {}, std::move(message));
-  finding.demangled.clear();
-  return finding;
 }
 
 bool fits(const SeverityOverride& part, const Finding& finding, const std::string& output) {
@@ -323,9 +486,8 @@ void check(const Suppression& suppression) {
     refuse(fmt::format("until = \"{}\" is not a date like 2027-01-31", suppression.until));
   if (suppression.rule == kUnreadableInput.id)
     refuse("an unreadable input can't be suppressed, because nothing is known about it; never-read excludes an input");
-  const auto rules = rule_table();
-  if (std::ranges::none_of(rules, [&](const Rule& rule) { return matches(suppression.rule, std::string(rule.id)); }))
-    refuse(fmt::format("unknown rule '{}'", suppression.rule));
+  if (std::ranges::none_of(rule_ids(), [&](const std::string& id) { return matches(suppression.rule, id); }))
+    refuse(fmt::format("unknown rule '{}'{}", suppression.rule, did_you_mean(suppression.rule, rule_ids())));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ constexpr auto kPrograms = [] {
        {"ar", Archiver},       {"ccache", Launcher}, {"sccache", Launcher},    {"distcc", Launcher},
        {"icecc", Launcher},    {"env", Launcher},    {"nice", Launcher},       {"time", Launcher},
        {"ionice", Launcher},   {"stdbuf", Launcher}, {"nvcc", DeviceCompiler}, {"nvlink", DeviceCompiler},
-       {"elfaudit", Launcher}, {"ctest", Launcher}});
+       {"elfaudit", Launcher}, {"ctest", Launcher},  {"sudo", Launcher}});
   std::ranges::sort(names, {}, &ProgramName::name);
   return names;
 }();
@@ -297,6 +297,17 @@ LinkStep link_step(const Words& argv) {
   return LinkStep::Links;
 }
 
+static constexpr auto kSourceEndings = std::to_array<std::string_view>(
+    {"c",   "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",   "m",   "mm",   "M",   "i",   "ii",  "mi",  "mii",
+     "s",   "S",  "sx", "f",   "F",   "for", "FOR", "fpp", "f90", "F90",  "f95", "F95", "f03", "F03", "f08",
+     "F08", "go", "d",  "di",  "adb", "ads", "cu",  "hip", "ll",  "cppm", "ixx", "h",   "hh",  "hpp"});
+
+bool is_source(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  return dot != std::string_view::npos && word.find('/', dot) == std::string_view::npos &&
+         is_among(word.substr(dot + 1), kSourceEndings);
+}
+
 // --- A driver's own words, for when the driver can't be asked: only what is the same for every driver.
 
 namespace {
@@ -315,17 +326,6 @@ constexpr auto kLinkerFlags = std::to_array<std::string_view>(
     {"-shared", "-static", "-pie", "-no-pie", "-nopie", "-r", "-s", "-t", "-rdynamic", "-static-pie"});
 constexpr auto kNoLinkOptions = std::to_array<std::string_view>(
     {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile", "--analyze", "-emit-ast"});
-constexpr auto kSourceEndings = std::to_array<std::string_view>(
-    {"c",   "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",   "m",   "mm",   "M",   "i",   "ii",  "mi",  "mii",
-     "s",   "S",  "sx", "f",   "F",   "for", "FOR", "fpp", "f90", "F90",  "f95", "F95", "f03", "F03", "f08",
-     "F08", "go", "d",  "di",  "adb", "ads", "cu",  "hip", "ll",  "cppm", "ixx", "h",   "hh",  "hpp"});
-
-bool is_source(std::string_view word) {
-  const std::size_t dot = word.rfind('.');
-  return dot != std::string_view::npos && word.find('/', dot) == std::string_view::npos &&
-         is_among(word.substr(dot + 1), kSourceEndings);
-}
-
 class DriverWordReader {
  public:
   explicit DriverWordReader(const std::vector<std::string>& words) : words_(words) {}

@@ -42,6 +42,9 @@ ProgramKind classify_program(const std::string& program);
 /// The same as ProgramKind::Launcher, without a look at the other kinds: a log asks it of each word.
 bool is_launcher(const std::string& program);
 
+/// Does a compiler driver compile a file of this name, or read it as a header?
+bool is_source(std::string_view word);
+
 /// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links
 /// followed.
 LinkerKind linker_kind(const std::string& program);

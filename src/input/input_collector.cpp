@@ -1,6 +1,7 @@
 // Adds inputs in the order of the line, through -l searches and scripts.
 
 #include "input/input_collector.hpp"
+#include "input/driver.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -155,6 +156,32 @@ void InputCollector::add_main_script(const std::string& word, const InputState& 
   add_script(path, state, false, true);
 }
 
+namespace {
+
+/// What to type for a text file that is no linker script, where files are audited and not a command; empty: not known.
+std::string advice_on_text(const std::string& path, std::string_view text) {
+  constexpr std::string_view kOfBuild =
+      "Makefile makefile GNUmakefile build.ninja CMakeLists.txt CMakeCache.txt meson.build BUILD BUILD.bazel";
+  constexpr std::string_view kInLogs[] = {
+      "error:", "undefined reference to", "multiple definition of", "ld returned ", "ninja: ", "make: ", "make["};
+  const std::string_view name = base_name(path);
+  const bool is_here = name.size() == path.size();
+  const std::string folder = is_here ? "." : path.substr(0, path.size() - name.size() - 1);
+  if (is_source(path)) return "is source code: compile it, and audit the object";
+  if (name == "compile_commands.json")
+    return fmt::format("lists compile commands: audit the build with -p {}, or give it with --compile-commands",
+                       folder);
+  if (has_word(kOfBuild, name))
+    return fmt::format("is a file of a build: audit a build folder of Ninja or CMake with -p {}", folder);
+  const bool is_log = path.ends_with(".log") || std::ranges::any_of(kInLogs, [&](std::string_view words) {
+                        return text.find(words) != std::string_view::npos;
+                      });
+  return is_log ? fmt::format("is not an object; if it is the log of a build: elfaudit diagnose {}", path)
+                : std::string();
+}
+
+}  // namespace
+
 void InputCollector::add_script(const std::string& path, const InputState& state, bool included, bool main) {
   const bool open = std::any_of(open_scripts_.begin(), open_scripts_.end(),
                                 [&](const OpenScript& script) { return script.path == path; });
@@ -169,7 +196,9 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (search_.linker->needs_four_bytes && text->size() < kLeast) return add_missing(path, "unknown file type");
   const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {
-    return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
+    const std::string advice = job_.scope.command || main || included ? "" : advice_on_text(path, *text);
+    return add_missing(
+        path, advice.empty() ? "file format not recognized; treating as linker script: " + script.error : advice);
   }
   if (main && (search_.linker->script_has_headers || makes_room_for_headers(*text)))
     job_.assignments.push_back({"__ehdr_start", {}, path, true});  // without a -T script every linker defines it

@@ -13,6 +13,7 @@
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 #include "target/gpu_arch.hpp"
@@ -194,6 +195,28 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   return job;
 }
 
+bool is_build_tool(const std::string& program) {
+  constexpr std::string_view kTools =
+      "make gmake ninja samu ninja-build cmake meson bazel bazelisk scons waf xmake cargo pip pipx uv poetry python "
+      "setup.py conda conan configure sh bash zsh dash docker podman";
+  const std::string_view name = base_name(program);
+  const std::string_view plain = name.substr(0, name.find_last_not_of("0123456789.") + 1);  // "python3.11"
+  return !plain.empty() && has_word(kTools, plain);
+}
+
+std::string refusal_of(const std::string& program) {
+  if (is_build_tool(program))
+    return fmt::format(
+        "{0} runs a build, and elfaudit audits its links: for a Ninja or CMake build `elfaudit check -p BUILD_DIR`, "
+        "for one link `elfaudit check -- g++ ...`, for what a failed build printed `{0} ... 2>&1 | elfaudit diagnose "
+        "-`",
+        base_name(program));
+  if (ends_with_any(program, {".o", ".a", ".so"}))
+    return fmt::format("{} is not a program: give the compiler or linker in front of it (g++ {}), or files without --",
+                       program, program);
+  return fmt::format("unknown program '{}': expected a compiler driver or a linker", program);
+}
+
 namespace {
 
 /// The value of a variable in the environment of the command's program, which env may set, unset (-u) or clear (-i).
@@ -233,7 +256,7 @@ LinkJob job_from(const Command& command) {
       break;
     case ProgramKind::Launcher:
     case ProgramKind::Unknown:
-      throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
+      throw UsageError(refusal_of(command.program));
   }
   add_dirs_of_environment(command, job);
   // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.

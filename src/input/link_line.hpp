@@ -45,4 +45,12 @@ struct KnownFiles {
 LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
                        const std::optional<KnownFiles>& known);
 
+// --- Programs that are neither compiler drivers nor linkers.
+
+/// A program that runs the commands of a build, by the last part of its path: make, ninja, cmake, pip, a shell.
+bool is_build_tool(const std::string& program);
+
+/// Why a command of this program can't be audited, and what to type instead.
+std::string refusal_of(const std::string& program);
+
 }  // namespace elfaudit

@@ -270,6 +270,8 @@ Package read_wheel(const std::string& path, unsigned jobs) {
 
 namespace {
 
+constexpr const char* kNothingIn = "contains no object, archive, shared object, program or package";
+
 void read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
   try {
     if (!entry.damage.empty()) throw InputError(package.path, entry.name, 0, entry.damage);
@@ -293,6 +295,9 @@ Package read_tar_package(const std::string& path) {
   } catch (const InputError& error) {
     package.errors.push_back(error);
   }
+  // Packages of scripts or documents are usual; a tarball without binaries is one of sources.
+  const bool may_be_empty = ends_with_any(path, {".deb", ".rpm", ".conda"});
+  if (package.files.empty() && package.errors.empty() && !may_be_empty) package.errors.emplace_back(path, kNothingIn);
   return package;
 }
 
@@ -433,7 +438,7 @@ DirectoryContent walk_directory(const std::string& directory) {
   DirectoryWalk(found).run(directory);
   // Somebody expected something there: a build that left nothing behind is not clean.
   if (found.files.empty() && found.wheels.empty() && found.tar_packages.empty() && found.errors.empty())
-    found.errors.emplace_back(directory, "contains no object, archive, shared object, program or package");
+    found.errors.emplace_back(directory, kNothingIn);
   return found;
 }
 
@@ -465,6 +470,44 @@ WheelFacts unpacked_wheel(const std::string& directory, std::vector<InputError>&
   }
 }
 
+/// Of the builds in a folder, the links whose inputs are all made and whose output is not, or is older: they failed, or
+/// were not run since.
+std::vector<InputError> failed_links(const std::string& folder) {
+  std::vector<InputError> failed;
+  const auto time_of = [](const std::string& path) -> std::optional<timespec> {
+    struct stat info {};
+    return get_status(path, info) ? std::optional(info.st_mtim) : std::nullopt;
+  };
+  const auto is_later = [](const timespec& a, const timespec& b) {
+    return std::pair(a.tv_sec, a.tv_nsec) > std::pair(b.tv_sec, b.tv_nsec);
+  };
+  const auto look_at = [&](const BuildLink& link, const std::string& build) {
+    const std::string output = in_folder(link.folder, link.output);
+    const std::optional<timespec> made = time_of(output);
+    bool is_older = false;
+    for (const std::string& file : files_named(link)) {
+      if (file == output_of(link)) continue;
+      const std::optional<timespec> changed = time_of(in_folder(link.folder, file));
+      if (!changed) return;
+      is_older = is_older || (made && is_later(*changed, *made));
+    }
+    if (!made || is_older)
+      failed.emplace_back(output, fmt::format("{}: its link failed or was not run: elfaudit check -p {} audits it",
+                                              made ? "is older than what it is linked from" : "is missing", build));
+  };
+  std::vector<std::string> builds = builds_below(folder);
+  if (is_build_folder(folder)) builds = {folder};
+  for (const std::string& build : builds) {
+    try {
+      for (const BuildLink& link : plan_of_build(build).links) look_at(link, build);
+    } catch (const UsageError&) {  // it links nothing
+    } catch (const InputError& error) {
+      failed.push_back(error);
+    }
+  }
+  return failed;
+}
+
 /// `content`: what walk_directory() found there.
 Package read_directory(const std::string& path, DirectoryContent& content, unsigned jobs) {
   Package package;
@@ -476,6 +519,8 @@ Package read_directory(const std::string& path, DirectoryContent& content, unsig
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
   package.wheel = unpacked_wheel(path, package.errors);
+  if (package.unlinked_objects() != 0)
+    for (InputError& error : failed_links(path)) package.errors.push_back(std::move(error));
   return package;
 }
 

@@ -13,7 +13,7 @@
 #include "report/json_object.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 

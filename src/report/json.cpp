@@ -196,7 +196,7 @@ namespace {
 Json suppressed_json(const SuppressedFinding& one) {
   Json json = to_json(one.finding);
   json["reason"] = one.reason;
-  json["suppressed_by"] = one.where;
+  json["suppressed_by"] = one.place();
   return json;
 }
 

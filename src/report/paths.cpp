@@ -159,7 +159,10 @@ void map_paths(Audit& audit, const PathMap& map) {
   if (mapper.changes_nothing()) return;
   for (Finding& finding : audit.findings) map_finding(finding, mapper);
   for (Finding& finding : audit.known) map_finding(finding, mapper);
-  for (SuppressedFinding& one : audit.suppressed) map_finding(one.finding, mapper);
+  for (SuppressedFinding& one : audit.suppressed) {
+    map_finding(one.finding, mapper);
+    one.comment.file = mapper(one.comment.file);
+  }
 }
 
 void map_paths(SymbolReport& report, const PathMap& map) {

@@ -12,7 +12,7 @@
 
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/traits.hpp"

@@ -25,9 +25,14 @@ constinit const Rule kSuppressionUnused{.id = "suppression-unused",
 constinit const Rule kBaselineOutdated{
     .id = "baseline-outdated", .severity = Severity::Note, .summary = "findings of the baseline are gone: update it"};
 
+std::vector<std::string> rule_ids(std::string_view behind) {
+  std::vector<std::string> ids;
+  for (const Rule& rule : rule_table()) ids.push_back(std::string(rule.id).append(behind));
+  return ids;
+}
+
 void require_rule(const std::string& id, const std::string& option) {
-  std::vector<std::string> known;
-  for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
+  const std::vector<std::string> known = rule_ids();
   if (std::ranges::find(known, id) != known.end()) return;
   std::string near = nearest_word(id, known);
   for (const std::string& one : known)  // "duplicate"

@@ -22,6 +22,9 @@
 
 namespace elfaudit {
 
+/// The ids of the rule table, in its order, each with `behind` behind it.
+std::vector<std::string> rule_ids(std::string_view behind = {});
+
 /// Throws UsageError when there is no rule of that id; `option` is what names it ("severity"), or empty.
 void require_rule(const std::string& id, const std::string& option);
 

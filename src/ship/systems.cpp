@@ -21,7 +21,7 @@
 #include "elfaudit/error.hpp"
 #include "resolve/linked_objects.hpp"
 #include "scan/scan.hpp"
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -359,11 +359,11 @@ System parse_one_system(std::string_view name) {
     return {std::string(row->text), fmt::format("on {}", row->text), releases_of(*row), {}};
   std::vector<std::string> names;
   for (const Distribution& one : kDistributions) names.emplace_back(one.name);
-  const std::string near = nearest_word(known, names);
+  const std::string near = did_you_mean(known, names);
   throw UsageError(fmt::format("--runs-on {}: unknown system{}", name,
                                near.empty() ? "; expected glibc-2.28, gcc-8, manylinux_2_28, debian-11, ubuntu-22.04, "
                                               "rhel-8, amazonlinux-2023 or the like"
-                                            : "; did you mean '" + near + "'?"));
+                                            : near));
 }
 
 }  // namespace

@@ -44,6 +44,14 @@ namespace fs = std::filesystem;
 
 // --- When files were changed last; each is asked for once.
 
+std::string whole(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path.empty() ? "." : path, error);
+  std::string normal = error ? path : absolute.lexically_normal().string();
+  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
+
 class FileTimes {
  public:
   /// Nanoseconds since the epoch; nothing when there is no such file.
@@ -53,6 +61,12 @@ class FileTimes {
     if (added && get_status(path, status))
       entry->second = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
     return entry->second;
+  }
+
+  /// Adds those that are there and not the system's, absolute and normal.
+  void add_to(std::set<std::string>& files) const {
+    for (const auto& [path, time] : times_)
+      if (time && !is_of_system(path)) files.insert(whole(path));
   }
 
  private:
@@ -68,14 +82,6 @@ struct ArchiveRecipe {
 
 constexpr int kMostFoldersUp = 32;
 constexpr std::size_t kMostNeighbours = 64;  // folders of one link that are looked above
-
-std::string whole(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path.empty() ? "." : path, error);
-  std::string normal = error ? path : absolute.lexically_normal().string();
-  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
-  return normal;
-}
 
 std::string whole_folder_of(const std::string& path) { return fs::path(whole(path)).parent_path().string(); }
 
@@ -629,7 +635,7 @@ class StaleFinder {
     const std::string& path = copied_from.empty() ? origin.path : copied_from;
     const std::optional<FileList> list = lists_.of(path);
     if (!list && !options_.every_object && unlisted_.size() > kMostOpenedUnasked) return;  // none will be opened
-    const std::optional<std::int64_t> made = times_.of(path);
+    const std::optional<std::int64_t> made = objects_.of(path);
     if (!made || is_of_bazel(path)) return;
     StaleObject object;
     object.origin = origin;
@@ -641,6 +647,8 @@ class StaleFinder {
     else if (object.is_stale())
       found_.push_back(std::move(object));
   }
+
+  void add_sources(std::set<std::string>& sources) const { times_.add_to(sources); }
 
   std::vector<StaleObject> finish() {
     if (options_.every_object || unlisted_.size() <= kMostOpenedUnasked)
@@ -713,7 +721,8 @@ class StaleFinder {
 
   const StaleOptions options_;
   const std::string here_;
-  FileTimes times_;
+  FileTimes objects_;
+  FileTimes times_;  ///< of what they are made from
   FileLists lists_;
   std::vector<Unlisted> unlisted_;
   std::vector<StaleObject> found_;
@@ -775,12 +784,16 @@ StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs,
     neighbours.push_back(input.path);
   }
   facts.objects = finder.finish();
+  std::set<std::string> sources;
+  finder.add_sources(sources);
   StaleFinder members(options);
   facts.libraries = stale_archives(inputs, neighbours,
                                    [&](const Origin& member, const std::string& object, const std::string& again) {
                                      members.take(member, object, again);
                                    });
   for (StaleObject& object : members.finish()) facts.objects.push_back(std::move(object));
+  members.add_sources(sources);
+  facts.sources.assign(sources.begin(), sources.end());
   if (!job.scope.command)
     for (StaleLibrary& library : stale_libraries(inputs)) facts.libraries.push_back(std::move(library));
   return facts;

@@ -51,6 +51,7 @@ struct StaleLibrary {
 struct StaleFacts {
   std::vector<StaleObject> objects;  ///< stale ones; with every_object also those that only have untracked headers
   std::vector<StaleLibrary> libraries;
+  std::vector<std::string> sources;  ///< the files that were looked at, but for the system's: absolute, sorted
 };
 
 struct StaleOptions {

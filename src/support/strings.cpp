@@ -79,31 +79,75 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(last);
+    last.swap(row);
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
   }
   return row.back();
 }
 
+namespace {
+
+/// In lower case and with '-' for '_': "DUPLICATE_DEFINITION" is the rule that is written duplicate-definition.
+std::string folded(std::string_view word) {
+  std::string out(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+    else if (c == '_')
+      c = '-';
+  return out;
+}
+
+}  // namespace
+
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
+  const std::string wanted = folded(word);
+  constexpr std::size_t kShortest = 3;  // every option of one letter is near every other
+  if (wanted.size() < kShortest) return {};
   std::string best;
-  std::size_t least = word.size() / 3 + 1;  // more than every third letter wrong is another word
+  std::size_t least = wanted.size() / 3 + 1;  // more than every third letter wrong is another word
   for (const std::string& candidate : known) {
-    const std::size_t edits = edit_distance(word, candidate);
-    if (edits < least || (edits == least && best.empty())) {
-      best = candidate;
-      least = edits;
-    }
+    const std::string other = folded(candidate);
+    if (other.size() < kShortest) continue;
+    const std::size_t edits = other == wanted ? 0 : other.starts_with(wanted) ? 1 : edit_distance(wanted, other);
+    if (edits >= least) continue;
+    best = candidate;
+    least = edits;
   }
   return best;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string near = nearest_word(word, known);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+      return is_word_char(static_cast<char>(c)) || c >= 0x80 ||
+             std::string_view("-_./=+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (plain && word.find('$') == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
 }
 
 std::vector<std::string> split_at_commas(std::string_view list) {

@@ -75,6 +75,12 @@ inline bool fits_path(const std::string& pattern, const std::string& path) {
 /// "a,,b": "a", "" and "b"; of nothing "".
 std::vector<std::string> split_at_commas(std::string_view list);
 
+/// "; did you mean 'json'?"; empty when none of `known` is near `word`.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
+
+/// The words of a command as a person would type them for a shell.
+std::string shell_line(const std::vector<std::string>& words);
+
 /// "text, json or sarif", of two words or more.
 std::string one_of(const std::vector<std::string>& words);
 
@@ -102,10 +108,12 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 // --- "Did you mean": the word that someone may have wanted to write.
 
-/// Edits that make one word of the other (Levenshtein).
+/// Edits that make one word of the other: a letter added, removed or replaced, or two neighbours swapped (optimal string
+/// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The one of `known` that is spelled most like `word`; empty when none is near.
+/// The one of `known` that is spelled most like `word`, or begins with it; empty when none is near: at most every third
+/// letter differs. Case, '_' for '-' and dashes in front don't count. Words of one or two letters are near none.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 
 // --- C++ names for people. The mangled name is always the key.

@@ -229,15 +229,19 @@ def test_a_build_below_the_folder_is_named(lab, folder):
 
 def test_a_folder_of_objects_is_not_said_to_be_clean(two):
     """The first thing that anyone types: it links nothing, and says so."""
-    two.sh("rm b/bin/good")
     result = two.audit("check", "b")
-    assert result.out.splitlines()[-1].startswith("clean: 4 files in 1 package (3 objects not linked together)"), result
-    assert "note: b: its 3 objects were not linked together: elfaudit check -p b audits the links that the build makes" in result.out, result
+    assert result.code == 2 and "error: b/bin/bad: is missing: its link failed or was not run: elfaudit check -p b audits it" in result.out, result
+    two.sh("cp b/main.o b/bin/bad; touch -d 2001-01-01 b/bin/good")
+    assert "error: b/bin/good: is older than what it is linked from: its link failed or was not run" in two.audit("check", "b").out
+    two.sh("touch b/bin/good")
+    result = two.audit("check", "b")
+    assert result.code == 0 and result.out.splitlines()[-1].startswith("clean: 6 files in 1 package (4 objects not linked together)"), result
+    assert "note: b: its 4 objects were not linked together: elfaudit check -p b audits the links that the build makes" in result.out, result
     assert "elfaudit check -p b audits" in two.audit("check", ".").out
     two.sh("rm b/build.ninja")
     result = two.audit("check", "b")
     assert "name them in link order, give the link command after --, or a build folder with -p" in result.out, result
-    assert two.audit("check", "b", "--format", "json").json()["notes"][0].startswith("b: its 3 objects were not linked together")
+    assert two.audit("check", "b", "--format", "json").json()["notes"][0].startswith("b: its 4 objects were not linked together")
     two.sh("mkdir one && cp b/main.o one")
     assert "not linked together" not in two.audit("check", "one").out  # nothing that it could be linked with
 

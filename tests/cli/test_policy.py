@@ -1,10 +1,11 @@
 """What a project has decided: .elfaudit.toml, severities, suppressions and a baseline."""
 
 import json
+import re
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import SOURCE_DIR, need
 from elfaudit_wheels import module, wheel
 
 need("g++")
@@ -361,3 +362,137 @@ def test_the_file_is_found_above_the_inputs_where_there_is_none_above_the_workin
     assert result.code == 0 and "configured by" in result.out, result
     twice.sh("mkdir there; echo 'fail-on = \"note\"' >there/.elfaudit.toml")
     assert twice.sh('cd there; "$ELFAUDIT" check ../a.o ../b.o', check=False).code == 1
+
+
+# --- Comments in sources.
+
+ALLOWED = """#pragma once
+// elfaudit: allow duplicate-definition, each plugin has its own
+int state
+    ;
+int other;  // elfaudit: allow split-state duplicate-definition, fine
+int third;
+"""
+
+
+@pytest.fixture
+def commented(lab):
+    lab.write("s.h", ALLOWED)
+    for name in "ab":
+        lab.cc(f"{name}.o", '#include "s.h"\n' + ("int main() {}" if name == "b" else ""), "g++ -g")
+    return lab
+
+
+def test_a_comment_accepts_the_findings_of_its_line(commented):
+    result = commented.audit("check", "-v", "a.o", "b.o")
+    assert result.code == 1 and "1 error: " in result.out and "third is defined twice" in result.out and "; 2 suppressed" in result.out, result
+    assert "s.h:2: 1 suppressed (each plugin has its own)" in result.err and "s.h:5: 1 suppressed (fine)" in result.err
+    document = commented.audit("check", "--format", "json", "--source-root", "..", "a.o", "b.o").json()
+    assert [one["suppressed_by"].endswith(place) for one, place in zip(document["suppressed"], ("/s.h:5", "/s.h:2"))] == [True, True]
+    assert "inSource" in commented.audit("check", "--format", "sarif", "a.o", "b.o").out
+
+
+def test_a_comment_at_an_include_accepts_what_comes_through_it(commented):
+    commented.write("mine.h", '#pragma once\n#include "s.h"  // elfaudit: allow duplicate-definition, the vendor knows\n')
+    for name in "ab":
+        commented.cc(f"{name}.o", '#include "mine.h"\n' + ("int main() {}" if name == "b" else ""), "g++ -g")
+    result = commented.audit("check", "a.o", "b.o")
+    assert result.code == 0 and "; 3 suppressed" in result.out, result
+
+
+@pytest.mark.parametrize("comment, says", [
+    ("// elfaudit: allow duplicate-definition, it was", "no duplicate-definition is found where this comment allows it [suppression-unused]"),
+    ("/* elfaudit: allow duplicate-definiton, typo */", "unknown rule 'duplicate-definiton'; did you mean 'duplicate-definition'?"),
+    ("// elfaudit: allow duplicate-definition", "it gives no reason"),
+    ("// elfaudit: allow unreadable-input, all", "unreadable-input can't be accepted"),
+    ("// elfaudit: allow, all", "it names no rule"),
+    ("// elfaudit: allow header-definition, off by default", None),
+    ('const char* text = "elfaudit: allow duplicate-definition, no comment";', None),
+    ("// see elfaudit: allow duplicate-definition, no comment", None),
+])  # fmt: skip
+def test_a_comment_that_accepts_nothing_is_a_warning(lab, comment, says):
+    lab.cc("a.o", f"int main() {{}}\n{comment}\nint one;\n", "g++ -g")
+    result = lab.audit("check", "a.o")
+    assert result.code == 0 and ((f"a.cpp:2: " in result.out and says in result.out) if says else result.out.startswith("clean")), result
+
+
+def test_the_comments_of_a_build_are_found_by_its_depfiles(lab):
+    lab.write("h.h", "// elfaudit: allow duplicate-definition, it was\nextern int x;\n")
+    lab.cc("a.o", '#include "h.h"\nint main() {}\n', "g++ -MMD")
+    result = lab.audit("check", "a.o")
+    assert "warning: h.h:1: no duplicate-definition is found" in result.out and "remove the comment" in result.out, result
+    assert "suppression-unused" not in lab.audit("check", "--one-link", "a.o").out  # another link may have it
+
+
+# --- Which rules run, and who may read the file.
+
+
+@pytest.mark.parametrize("options, rules", [
+    (["--select", "duplicate-definition"], ["duplicate-definition"]),
+    (["--select", "header-*"], ["header-definition"]),
+    (["--select", "duplicate-definition,header-definition"], ["duplicate-definition", "header-definition"]),
+    (["--select", "split-state"], []),
+    (["--ignore", "duplicate-*"], []),
+    (["--select", "*-definition", "--ignore", "header-definition"], ["duplicate-definition"]),
+    (["--select", "split-state", "--severity", "duplicate-definition=note"], ["duplicate-definition"]),
+])  # fmt: skip
+def test_select_and_ignore(lab, options, rules):
+    lab.write("s.h", "int state;\n#ifdef A\nint lonely;\n#endif\n")
+    for name in "ab":
+        lab.cc(f"{name}.o", f'#define {name.upper()}\n#include "s.h"\n', "g++ -g")
+    lab.write("c.o", "no object")
+    found = {finding["rule"] for finding in lab.audit("check", "--format", "json", *options, "a.o", "b.o", "c.o").json()["findings"]}
+    assert found == {*rules, "unreadable-input"}
+    lab.write("pyproject.toml", f"[tool.elfaudit]\nselect = ['split-state']\n")
+    assert lab.audit("check", "a.o", "b.o").code == 0
+
+
+@pytest.mark.parametrize("wanted, fits", [(">=0.1", True), (">=0.1,<1", True), ("0.1.0", True), ("==0.1", True), (">0.1", False), ("<0.1", False), ("0.2", False)])
+def test_required_version(twice, wanted, fits):
+    result = configured(twice, f'unknown-key-of-another-version = 1\nrequired-version = "{wanted}"\n')
+    assert result.code == 2 and ("unknown key" if fits else f'.elfaudit.toml:2: required-version = "{wanted}": this is elfaudit 0.1.0') in result.err, result
+
+
+def test_the_settings_of_a_python_project(twice):
+    pyproject = "[project]\nname = 'x'\n"
+    twice.write("pyproject.toml", pyproject)
+    assert twice.audit("check", "a.o", "b.o").code == 1
+    twice.write("pyproject.toml", pyproject + "[tool.elfaudit.severity]\nduplicate-definition = 'warning'\n")
+    result = twice.audit("check", "a.o", "b.o")
+    assert result.code == 0 and "warning: legacy_state is defined twice" in result.out and "pyproject.toml" in result.out, result
+    twice.write("pyproject.toml", pyproject + "[tool.elfaudit]\nfial-on = 'note'\n")
+    assert "pyproject.toml:4: unknown key 'fial-on'; did you mean 'fail-on'?" in twice.audit("check", "a.o", "b.o").err
+    twice.write(".elfaudit.toml", "fail-on = 'never'\n")  # goes before the other
+    assert twice.audit("check", "a.o", "b.o").code == 0
+    twice.write("pyproject.toml", "[tool.other]\n")
+    assert "pyproject.toml: has no table [tool.elfaudit]" in twice.audit("check", "--config", "pyproject.toml", "a.o").err
+
+
+def test_fail_on_never_reports_alone(twice):
+    result = twice.audit("check", "--fail-on", "never", "a.o", "b.o")
+    assert result.code == 0 and "1 error" in result.out, result
+    assert twice.audit("check", "--fail-on", "never", "a.o", "missing.o").code == 2
+
+
+def test_init_writes_a_file_that_can_be_read(lab):
+    lab.cc("a.o", "int main() {}")
+    result = lab.audit("init")
+    assert result.code == 0 and result.out == "wrote .elfaudit.toml; next: elfaudit check -- g++ ... (a link command), or elfaudit check -p BUILD_DIR\n"
+    assert ".elfaudit.toml" in lab.audit("check", "a.o").out
+    lab.write("all.toml", re.sub(r"^# (?=\w+ = |\[)", "", (lab.path / ".elfaudit.toml").read_text(), flags=re.M))
+    assert lab.audit("check", "--config", "all.toml", "a.o").err == "elfaudit: baseline elfaudit-baseline.json: No such file or directory; create one with --write-baseline\n"
+    assert lab.audit("init").err == "elfaudit: .elfaudit.toml exists already\n"
+
+
+def test_the_schema_of_the_settings(lab):
+    jsonschema, tomllib = pytest.importorskip("jsonschema"), pytest.importorskip("tomllib")
+    schema = json.loads(lab.audit("--generate", "config-schema").out)
+    assert schema == json.loads((SOURCE_DIR / "schema/elfaudit-config.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    examples = re.findall(r"```toml\n(.*?)```", (SOURCE_DIR / "docs/gate.md").read_text(), re.S)
+    assert len(examples) >= 2
+    for example in examples:
+        assert [error.message for error in validator.iter_errors(tomllib.loads(example))] == []
+    for wrong in ("fial-on = 'note'", "fail-on = 'warn'", "[severity]\nduplicate = 'off'", "[severity]\nsplit-state = 'warn'", "[[suppress]]\nrule = 'x'", "[ship]\nruns_on = 'x'", "format = 'jsn'"):
+        assert not validator.is_valid(tomllib.loads(wrong)), wrong

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/name_hash.hpp"
 #include "support/strings.hpp"
 

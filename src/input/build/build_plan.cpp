@@ -190,9 +190,7 @@ void BuildGraph::refuse(const std::string& target) const {
   std::vector<std::string> known;
   for (const auto& [name, step] : by_name_)
     if (steps_[step].link || steps_[step].alias) known.push_back(name);
-  const std::string near = nearest_word(target, known);
-  throw UsageError(fmt::format("{} has no target '{}'{}", folder_, target,
-                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+  throw UsageError(fmt::format("{} has no target '{}'{}", folder_, target, did_you_mean(target, known)));
 }
 
 /// The links that a name stands for: through other names, not through what they are made from.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "locate/cause/cause.hpp"
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/strings.hpp"
 #include "target/traits.hpp"
 

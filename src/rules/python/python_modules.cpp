@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
-#include "support/embedded_files.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
