@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <string.h>  // memmem
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -223,9 +226,27 @@ std::size_t end_of_statement(const std::vector<std::string_view>& lines, std::si
   return at;
 }
 
+/// Most sources don't, so this keeps nothing of them.
+bool has_mark(const std::string& path) {
+  constexpr std::size_t kPart = std::size_t{64} << 10;
+  thread_local const std::unique_ptr<char[]> part(new char[kPart]);
+  try {
+    std::uint64_t size = 0;
+    const FileDescriptor file = open_for_reading(path.c_str(), &size);
+    if (size > limits::kSourceBytes) return false;
+    for (std::uint64_t at = 0; at < size;) {
+      const std::uint64_t length = std::min<std::uint64_t>(kPart, size - at);
+      if (!read_all(file.get(), part.get(), at, length)) return false;
+      if (::memmem(part.get(), length, kMark.data(), kMark.size()) != nullptr) return true;
+      at += at + length == size ? length : length - kMark.size();  // it may begin in one part and end in the next
+    }
+  } catch (const InputError&) {  // gone, or unreadable: its objects are what is audited
+  }
+  return false;
+}
+
 std::vector<AllowComment> comments_in(const std::string& file, std::string_view text) {
   std::vector<AllowComment> comments;
-  if (text.find(kMark) == std::string_view::npos) return comments;
   const std::vector<std::string_view> lines = line_views(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::optional<std::string_view> allow = allow_text(lines[i]);
@@ -257,7 +278,7 @@ Comments read_comments(const Audit& audit) {
   const std::vector<std::string> paths(files.begin(), files.end());
   std::vector<std::vector<AllowComment>> found(paths.size());
   for_each_parallel(paths.size(), 16, [&](std::size_t i) {
-    if (is_of_system(paths[i])) return;
+    if (is_of_system(paths[i]) || !has_mark(paths[i])) return;
     if (const auto text = read_whole(paths[i], limits::kSourceBytes)) found[i] = comments_in(paths[i], *text);
   });
   Comments comments;
