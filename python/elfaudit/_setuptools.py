@@ -92,7 +92,7 @@ def _audit(command: List[str], options: Sequence[str], gate: bool) -> None:
     words = ["--one-link", *options, *os.environ.get("ELFAUDIT_OPTIONS", "").split()]
     try:
         outcome = subprocess.run([program(), "check", *words, "--", *command])
-    except ElfauditError as error:
+    except (ElfauditError, OSError) as error:
         raise AuditFailed(str(error)) from None
     if not gate or outcome.returncode == 0:
         return

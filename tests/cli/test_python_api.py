@@ -98,6 +98,27 @@ def test_a_key_of_a_later_program_is_ignored(lab, objects, monkeypatch):
     assert elfaudit.check(objects).findings[0].symbol == "state"
 
 
+@pytest.mark.parametrize("named", ["/nonexistent", "/tmp", "no-such-program"])
+def test_a_program_that_is_not_there(monkeypatch, named):
+    monkeypatch.setenv("ELFAUDIT", named)
+    with pytest.raises(elfaudit.ElfauditError, match=rf"\$ELFAUDIT names no program: {named}"):
+        elfaudit.check(["a.o"])
+    with pytest.raises(elfaudit.ElfauditError, match="/no/folder: No such file"):
+        monkeypatch.setenv("ELFAUDIT", "/bin/true")
+        elfaudit.check(["a.o"], cwd="/no/folder")
+
+
+def test_the_package_runs_as_a_program(lab, objects):
+    def run(**environment):
+        words = {**os.environ, "PYTHONPATH": str(SOURCE_DIR / "python"), **environment}
+        return subprocess.run([sys.executable, "-m", "elfaudit", "check", *objects], cwd=lab.path, env=words, capture_output=True, text=True)
+
+    found = run()
+    assert found.returncode == 1 and found.stdout == lab.audit("check", *objects).out, found
+    missing = run(ELFAUDIT="/nonexistent")
+    assert (missing.returncode, missing.stderr) == (2, "elfaudit: $ELFAUDIT names no program: /nonexistent\n")
+
+
 def test_types_are_checked(lab):
     """The package is typed (PEP 561)."""
     assert (SOURCE_DIR / "python/elfaudit/py.typed").exists()
