@@ -13,8 +13,8 @@
 //     ones too, keep objects only. -u, --require-defined, the entry point and what --defsym uses keep theirs. What is
 //     kept is extracted.
 //  4. Dead files are dropped, and the first COMDAT group with a signature is kept among the rest; definitions in the
-//     other copies are gone. What is compiled only now, code for link-time optimisation, comes last. .gnu.linkonce
-//     sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which are gone; SHF_EXCLUDE means nothing.
+//     other copies are gone. What GCC compiles only now, code for link-time optimisation, comes last; of its functions
+//     the earlier copy counts nevertheless, as does every definition of LLVM's bytecode. .gnu.linkonce sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which are gone; SHF_EXCLUDE means nothing.
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
 //     name a value, or the output is relocatable. Absolute values are compared with nothing.
@@ -291,15 +291,21 @@ class MoldLink {
     dead_are_dropped_ = true;
     for (const File& file : files_)
       if (file.alive) out_.linked[file.id.input][file.id.object] = true;
-    Interner seen;  // signatures
+    Interner seen, seen_functions;  // signatures; the second of functions that are compiled later
     for (const bool compiled_later : {false, true}) {
       for (File& file : files_) {
-        if (!file.alive || file.shared || object(file).origin.bytecode != compiled_later) continue;
         const ObjectFacts& facts = object(file);
+        const bool of_gcc = facts.origin.bytecode && facts.lto.compiler == LtoCompiler::Gcc;
+        if (!file.alive || file.shared || of_gcc != compiled_later) continue;
+        std::vector<bool> is_function(facts.groups.size());
+        for (const Symbol& symbol : facts.symbols)
+          if (symbol.section != kNone && facts.sections[symbol.section].group != kNone)
+            is_function[facts.sections[symbol.section].group] = symbol.type == SymbolType::Function;
         file.lost_groups.assign(facts.groups.size(), false);
         for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
           if (facts.groups[g].linkonce) continue;
-          const bool lost = !seen.insert(facts.text(facts.groups[g].signature));
+          Interner& known = of_gcc && is_function[g] ? seen_functions : seen;
+          const bool lost = !known.insert(facts.text(facts.groups[g].signature));
           file.lost_groups[g] = lost;
           if (lost) out_.discarded_groups[file.id].push_back(g);
         }

@@ -152,6 +152,32 @@ def test_a_group_that_is_in_bytecode_too(lab, linker, files):
     assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
 
 
+COPIES = {
+    "function": ("template <class T> struct S { static __attribute__((noinline)) int v() { return K; } };\nint F() { return S<int>::v(); }\n", "_ZN1SIiE1vEv"),
+    "variable": ("inline int v = K;\nint *volatile F##_p = &v;\nint F() { return v; }\n", "v"),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("order", ["one.o two.o", "two.o one.o"])
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("linker", ["mold", "mold+llvm"])
+def test_which_copy_of_a_group_mold_keeps(lab, linker, kind, order):
+    """Of one object with code for link-time optimisation and one without: the program returns which."""
+    need("mold", LINKERS[linker][0])
+    driver, option, _ = LINKERS[linker]
+    text, symbol = COPIES[kind]
+    lab.write("main.cpp", "int one(), two(); int main() { return one() * 16 + two(); }")
+    for name, value, flags in (("one", 1, "-flto"), ("two", 2, "")):
+        lab.write(f"{name}.cpp", text.replace("F##_p", name + "_p").replace("F()", name + "()").replace("K", str(value)))
+        lab.sh(f"{driver} -O1 -std=c++17 {flags} -c {name}.cpp")
+    command = f"{driver} {option} -flto -O1 main.cpp {order} -lstdc++ -o out"
+    lab.sh(f"{driver} -c main.cpp && {command.replace('main.cpp', 'main.o')}")
+    value = lab.sh("./out", check=False).code
+    kept = re.search(r"^  kept +(\S+)$", lab.audit("explain", symbol, "--", *command.replace("main.cpp", "main.o").split()).out, re.M)
+    assert kept and {17: "one.o", 34: "two.o"}[value] == kept[1], value
+
+
 @EVERY_LINKER
 def test_a_hidden_definition_that_a_library_needs(lab, linker):
     """GNU ld refuses it in an object; in bytecode it becomes a local symbol first."""
