@@ -143,7 +143,10 @@ int run_or_replay(const Request& request, std::FILE* stream, const std::function
     if (!edits) static_cast<void>(take_uses());
     return run().exit_code;
   }
-  const RunCache cache(request.audit.cache, words_of_run(request));
+  std::vector<std::string> reports;
+  for (const std::string& spec : request.formats)  // FORMAT=FILE
+    if (const std::size_t equals = spec.find('='); equals != spec.npos) reports.push_back(spec.substr(equals + 1));
+  const RunCache cache(request.audit.cache, words_of_run(request), reports);
   if (const std::optional<RememberedRun> known = cache.find()) {
     write_reports_again(request, known->result, stream);
     if (request.stats) std::fputs(fmt::format("remembered: {} paths are as they were\n", known->paths).c_str(), stderr);

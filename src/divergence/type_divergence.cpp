@@ -52,6 +52,7 @@ enum class Ask : std::uint8_t { Rows, Shapes, Mentions };
 std::string encoded(const ObjectRows& rows) {
   WireWriter out;
   out.number(static_cast<std::uint64_t>(rows.info));
+  out.number(rows.from_object_alone ? 1 : 0);
   out.text({reinterpret_cast<const char*>(rows.rows.data()), rows.rows.size() * sizeof(ShapeRow)});
   return out.take();
 }
@@ -67,6 +68,7 @@ ObjectRows decoded_rows(std::string_view text) {
   WireReader in(text);
   ObjectRows rows;
   rows.info = static_cast<TypeInfo>(in.number_to(static_cast<std::uint64_t>(TypeInfo::NotKept)));
+  rows.from_object_alone = in.flag();
   const std::string_view bytes = in.text();
   for (std::size_t i = 0; i < bytes.size() / sizeof(ShapeRow); ++i) rows.rows.push_back(row_at(bytes, i));
   return rows;
@@ -155,8 +157,8 @@ std::vector<Mention> decoded_mentions(std::string_view text) {
 // --- What facts keep: the answers to all that is asked of an object or image, or why there are none.
 
 constexpr std::string_view kScheme = std::endian::native == std::endian::little
-                                         ? "shapes 3\n"  // changes with what type_reader.cpp compares
-                                         : "shapes 3, big-endian\n";
+                                         ? "shapes 4\n"  // changes with what type_reader.cpp compares
+                                         : "shapes 4, big-endian\n";
 
 struct KeptTypes {
   bool from_object_alone = true;  ///< ObjectRows
@@ -410,6 +412,7 @@ class TypeCheck {
         requests, limits, [&](std::string_view request) { return answer(request); },
         [&](std::size_t i, const ReaderAnswer& got) {
           if (got.failed.empty()) return take(objects[i], got.text);
+          note_unknown_use();  // another time, it may not fail
           notes_.push_back(fmt::format("the types of {} were not compared: {}", label(objects[i]), got.failed));
           not_compared_.push_back(parts_[objects[i]].in);
         });
@@ -432,6 +435,7 @@ class TypeCheck {
     std::map<TypeInfo, std::size_t> counts;
     ask(all, std::move(requests), [&](std::uint32_t object, const std::string& answer) {
       const ObjectRows rows = decoded_rows(answer);
+      if (!rows.from_object_alone) note_unknown_use();  // the process that reads it notes no files
       if (rows.info != TypeInfo::Present) not_compared_.push_back(parts_[object].in);
       if (rows.info != TypeInfo::Present && is_of_system(this->object(object).origin.path)) return;  // crt1.o
       ++counts[rows.info];
@@ -967,7 +971,6 @@ std::vector<std::string> kept_types(const ObjectFacts& object) {
 
 TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution,
                              const TypeOptions& options) {
-  note_unknown_use();  // what the processes open besides objects: debug files, split debug info
   // The links of a build are audited side by side: each would start as many processes.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);

@@ -2,14 +2,19 @@
 
 #include "facts/cache.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -26,7 +31,7 @@ namespace fs = std::filesystem;
 
 std::string path_of_entry(const std::string& folder, const std::array<std::uint8_t, 16>& hash, const char* extension) {
   const std::string name = hex(hash);
-  return fmt::format("{}/{}/{}.{}", folder, name.substr(0, 2), name, extension);
+  return fmt::format("{}/{}/{}/{}.{}", folder, kEntriesFolder, name.substr(0, 2), name, extension);
 }
 
 std::optional<Document> read_entry(const std::string& path, DocumentKind kind) {
@@ -41,12 +46,27 @@ std::optional<Document> read_entry(const std::string& path, DocumentKind kind) {
   }
 }
 
-/// Returns 0, or errno.
+int create_file(const std::string& path, std::string_view bytes) {
+  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd) return errno;
+  const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
+  if (written == static_cast<ssize_t>(bytes.size())) return 0;
+  const int error = written < 0 ? errno : EIO;
+  ::unlink(path.c_str());
+  return error;
+}
+
+/// Returns 0, or errno. A new entry is written in place, which costs half of what renaming does: whoever reads half of it
+/// finds its checksum wrong.
 int write_entry(const std::string& path, const Document& document) {
   const FaultsCostNothing own;
+  const std::string bytes = write_document(document, ELFAUDIT_VERSION);
+  const int failed = create_file(path, bytes);
+  if (failed == EEXIST) return replace_file(path, bytes);
+  if (failed != ENOENT) return failed;
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
-  return error ? error.value() : replace_file(path, write_document(document, ELFAUDIT_VERSION));
+  return error ? error.value() : create_file(path, bytes);
 }
 
 // --- Of objects
@@ -107,7 +127,9 @@ std::optional<PlaceCache::Key> PlaceCache::key_of(const Origin& origin) {
 
   const std::optional<Content> content = content_of(origin);
   if (!content || state_of(origin) != state) return std::nullopt;  // it is being written
-  if (state->changed < asked - kSteadyAfter) write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
+  const auto has_entry = [&](const char* kind) { return ::access(path_of(content->hash, kind).c_str(), F_OK) == 0; };
+  if (state->changed < asked - kSteadyAfter && (has_entry("places") || has_entry("types")))
+    write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
   return Key{*state, *content};
 }
 
@@ -180,18 +202,65 @@ std::string encode(const RunResult& result, const std::vector<PathUse>& uses) {
   return out.take();
 }
 
+/// A hash of all names in the folder but `names`, and of the files that they stand for, in any order.
+std::uint64_t hash_of_others(const std::string& folder, const std::set<std::string>& names) {
+  std::uint64_t sum = 0;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
+  while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr)
+    if (const std::string name = entry->d_name; name != ".." && !names.contains(name))
+      sum += checksum(fmt::format("{}/{}/{}", name, entry->d_ino, static_cast<unsigned>(entry->d_type)));
+  return sum;
+}
+
+}  // namespace
+
+/// Of a path that the run writes. To be called before the run looks at anything.
+void RunCache::add_written(const std::string& path) {
+  std::error_code error;
+  written_.push_back((fs::path(working_directory()) / path).lexically_normal().string());
+  for (fs::path at = fs::weakly_canonical(written_.back(), error); at.has_relative_path(); at = at.parent_path())
+    written_folders_[at.parent_path().string()].names.insert(at.filename().string());
+}
+
+/// A folder of entries is the cache's own, whichever cache it is of.
+bool RunCache::is_written(const std::string& path) const {
+  const std::string entries = fmt::format("/{}/", kEntriesFolder);
+  return (path + "/").find(entries) != std::string::npos || std::ranges::any_of(written_, [&](const std::string& own) {
+           return path.ends_with(own.substr(own.rfind('/'))) && fs::path(path).lexically_normal() == own;
+         });
+}
+
+/// Replaces the times of a folder in which the run writes by the hash of the other names in it. False for anything else.
+bool RunCache::ignores_times(PathState& state) const {
+  bool found = false;
+  for (const std::size_t half : {0, 6}) {  // a link, and what it leads to
+    std::uint64_t* words = state.words.data() + half;
+    for (const auto& [path, folder] : written_folders_) {
+      if (!S_ISDIR(words[5]) || words[0] != folder.identity[0] || words[1] != folder.identity[1]) continue;
+      words[2] = folder.others;
+      words[3] = words[4] = 0;
+      found = true;
+    }
+  }
+  return found;
+}
+
 /// How many paths; nothing when one is not as it was.
-std::optional<std::size_t> count_as_before(WireReader& in) {
+std::optional<std::size_t> RunCache::count_unchanged(WireReader& in) const {
   const std::size_t count = in.count();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string path(in.text());
     const auto level = static_cast<Level>(in.number_to(static_cast<std::uint64_t>(Level::Whole)));
     PathState before;
     for (std::uint64_t& word : before.words) word = in.number();
-    if (state_of_path(path, level) != before) return std::nullopt;
+    PathState now = state_of_path(path, level);
+    if (level == Level::Whole) ignores_times(now);
+    if (now != before) return std::nullopt;
   }
   return count;
 }
+
+namespace {
 
 RunResult decode_result(WireReader& in) {
   RunResult result;
@@ -209,12 +278,25 @@ RunResult decode_result(WireReader& in) {
 
 }  // namespace
 
-RunCache::RunCache(const std::string& folder, const std::vector<std::string>& words) {
+RunCache::RunCache(const std::string& folder, const std::vector<std::string>& words,
+                   const std::vector<std::string>& reports) {
   WireWriter name;
   name.text(working_directory());
   for (const std::string& word : words) name.text(word);
   name_ = name.take();
   path_ = path_of_entry(folder, hash_of(name_), "run");
+  const FaultsCostNothing own;
+  const std::string entries = fs::path(path_).parent_path().parent_path().string();
+  std::error_code error;
+  fs::create_directories(entries, error);
+  add_written(entries);
+  for (const std::string& report : reports) add_written(report);
+  struct stat info {};
+  for (auto& [path, written] : written_folders_) {
+    if (::stat(path.c_str(), &info) != 0) continue;
+    written.identity = {info.st_dev, info.st_ino};
+    written.others = hash_of_others(path, written.names);
+  }
 }
 
 std::optional<RememberedRun> RunCache::find() const {
@@ -224,7 +306,7 @@ std::optional<RememberedRun> RunCache::find() const {
   try {
     WireReader in(document->payload);
     if (in.text() != environment()) return std::nullopt;
-    const std::optional<std::size_t> paths = count_as_before(in);
+    const std::optional<std::size_t> paths = count_unchanged(in);
     return paths ? std::optional(RememberedRun{decode_result(in), *paths}) : std::nullopt;
   } catch (const BadWire&) {
     return std::nullopt;
@@ -233,10 +315,21 @@ std::optional<RememberedRun> RunCache::find() const {
 
 void RunCache::keep(const RunResult& result, const FileUses& uses) const {
   if (!uses.whole || result.exit_code > 1) return;
+  RunCache unchanged = *this;  // of folders in which others have written as well, the times count
+  std::erase_if(unchanged.written_folders_, [](const auto& folder) {
+    return hash_of_others(folder.first, folder.second.names) != folder.second.others;
+  });
+  std::vector<PathUse> inputs;
+  for (const PathUse& use : uses.paths) {
+    if (is_written(use.path)) continue;
+    inputs.push_back(use);
+    const bool is_folder = use.level == Level::Whole && unchanged.ignores_times(inputs.back().state);
+    if (!is_folder && !use.is_steady) return;
+  }
   Document document;
   document.kind = DocumentKind::Run;
   document.name = name_;
-  document.payload = encode(result, uses.paths);
+  document.payload = encode(result, inputs);
   static_cast<void>(write_entry(path_, document));
 }
 

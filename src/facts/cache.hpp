@@ -1,13 +1,15 @@
 // The cache: what debug info says of an object's definitions, keyed by the object's content, and runs of the program
 // that need not be made again, since all that they looked at is as it was.
 //
-// Four kinds of files, all documents (facts_file.hpp) that name what they are of, written whole or not at all:
+// Four kinds of files in DIR/.elfaudit-entries, all documents (facts_file.hpp) that name what they are of and end with a
+// checksum:
 //
 //   xx/HASH.places  of the content with that hash: the places of those of its symbols that were asked for
 //   xx/HASH.types   of the content with that hash: what types it knows
 //   xx/HASH.seen    of a path and a part of the file (whose hash it is): the file's state (FileState) when its content
 //                   was read, and that content. A file in the same state has the same content, so it need not be read
-//                   again.
+//                   again. Written when an entry of that content is met: a run with an empty cache writes one file for
+//                   each object, not two.
 //   xx/HASH.run     of a command line and the folder it was run in (whose hash it is): the environment, each path that
 //                   the run looked at with its state, its exit code and its reports
 //
@@ -17,12 +19,18 @@
 //
 // A path is looked at when it is opened, listed or asked about, whether or not there is something (file_uses.hpp). A
 // run is kept only when all states were old enough, it read everything, and it said nothing beside its reports.
+//
+// What a run writes itself, entries and reports, is none of its inputs. Writing changes the times of the folders above,
+// so of these the other names in them count, not the times.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,8 +93,8 @@ struct RememberedRun {
 
 class RunCache {
  public:
-  /// `words`: the command line, and whatever else decides on the reports.
-  RunCache(const std::string& folder, const std::vector<std::string>& words);
+  /// `words`: the command line, and whatever else decides on the reports. `reports`: the files that the run writes.
+  RunCache(const std::string& folder, const std::vector<std::string>& words, const std::vector<std::string>& reports);
 
   /// The result of that command line, if it would be the same now. Costs a stat(2) for each path.
   std::optional<RememberedRun> find() const;
@@ -95,8 +103,22 @@ class RunCache {
   void keep(const RunResult& result, const FileUses& uses) const;
 
  private:
+  /// A folder in which the run writes something, maybe in a folder below.
+  struct WrittenFolder {
+    std::set<std::string> names{};  ///< that the run writes
+    std::array<std::uint64_t, 2> identity{};
+    std::uint64_t others = 0;  ///< a hash of the other names, and of the files that they stand for
+  };
+
+  void add_written(const std::string& path);
+  bool is_written(const std::string& path) const;
+  bool ignores_times(PathState& state) const;
+  std::optional<std::size_t> count_unchanged(WireReader& in) const;
+
   std::string name_;
   std::string path_;
+  std::vector<std::string> written_;
+  std::map<std::string, WrittenFolder> written_folders_;  ///< by path, without links
 };
 
 }  // namespace elfaudit

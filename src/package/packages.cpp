@@ -395,6 +395,7 @@ class DirectoryWalk {
     std::error_code error;
     std::filesystem::directory_iterator entries(directory, error);
     for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+      if (entries->path().filename() == kEntriesFolder) continue;
       std::error_code unknown;
       (entries->is_symlink(unknown) ? links : names).push_back(entries->path().filename().string());
     }

@@ -352,7 +352,7 @@ class Objects {
     note_use(folder);
     for (std::size_t seen = 0; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
       if (++seen > kMostEntries) return entry->second;
-      if (at.depth() >= kDeepest) at.disable_recursion_pending();
+      if (at.depth() >= kDeepest || at->path().filename() == kEntriesFolder) at.disable_recursion_pending();
       if (at.recursion_pending()) note_use(at->path().string());
       const std::string path = at->path().string();
       if (path.ends_with(".o") || path.ends_with(".obj") || path.ends_with(".lo")) objects.push_back(path);

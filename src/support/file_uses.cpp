@@ -142,8 +142,8 @@ FileUses take_uses() {
   for (Shard& shard : shards) {
     const std::lock_guard lock(shard.mutex);
     for (const auto& [path, noted] : shard.paths) {
-      uses.whole = uses.whole && (noted.level != Level::Whole || is_steady(noted.state, now));
-      uses.paths.push_back({path, noted.level, cut_to(noted.state, noted.level)});
+      const bool may_change = noted.level == Level::Whole && !is_steady(noted.state, now);
+      uses.paths.push_back({path, noted.level, cut_to(noted.state, noted.level), !may_change});
     }
     shard.paths.clear();
   }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/error.hpp"
@@ -42,14 +43,13 @@ PathState state_of_path(const std::string& path, Level level);
 struct PathUse {
   std::string path;  ///< absolute
   Level level = Level::Whole;
-  PathState state;  ///< when it was named first
+  PathState state;        ///< when it was named first
+  bool is_steady = true;  ///< not so recently written that it may be written again within the tick of the clock
 };
 
 struct FileUses {
   std::vector<PathUse> paths;  ///< sorted by path, each once
-  /// Does all that the run saw depend on them alone? Not when it has read a pipe, or a file that was written so
-  /// recently that it may be written again within the tick of the clock.
-  bool whole = true;
+  bool whole = true;           ///< all that the run saw depends on them alone
 };
 
 /// Forgets what was noted before.
@@ -77,6 +77,9 @@ inline bool get_status(const std::string& path, struct ::stat& info, Level level
   note_use(path, level);
   return ::stat(path.c_str(), &info) == 0;
 }
+
+/// The folder below --cache DIR with the entries (facts/cache.hpp). Walks of directories pass it over: it has no inputs.
+constexpr std::string_view kEntriesFolder = ".elfaudit-entries";
 
 /// Something was read whose state no path tells: standard input, what a compiler says of sources.
 inline void note_unknown_use() {

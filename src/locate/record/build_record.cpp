@@ -53,7 +53,7 @@ std::string object_file_of(const Origin& origin) {
   fs::recursive_directory_iterator entry(folder.empty() ? "." : folder, fs::directory_options::skip_permission_denied,
                                          error);
   for (int seen = 0; !error && entry != fs::end(entry) && seen < kMostEntries; entry.increment(error), ++seen) {
-    if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
+    if (entry.depth() >= kMostLevels || entry->path().filename() == kEntriesFolder) entry.disable_recursion_pending();
     if (entry.recursion_pending()) note_use(entry->path().string());
     if (entry->path().filename() != origin.member || !entry->is_regular_file(error)) continue;
     const std::string path = entry->path().lexically_normal().string();
