@@ -13,6 +13,7 @@
 #include "divergence/instruction_sets.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/symbol_report.hpp"
+#include "facts/facts_file.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "left_out/left_out.hpp"
 #include "load/load_closure.hpp"
@@ -595,6 +596,8 @@ void AuditRun::conclude_findings() {
   unread_.insert(unread_.end(), attempt_.errors().begin(), attempt_.errors().end());
   add_errors(std::move(unread_), made_.findings);
   settle_findings(made_.resolution, made_.findings);
+  for (std::string& note : notes_on_facts(made_.inputs, !made_.findings.empty()))
+    made_.job.notes.push_back(std::move(note));
   made_.complete = complete(made_.findings);
 }
 

@@ -145,7 +145,10 @@ void check_image(const Origin& origin, std::uint64_t size, const ReadAt& read) {
   if (!read(0, bytes)) fail(origin, "could not be read");
   const FileKind kind = file_kind(bytes);
   if (kind == FileKind::Archive || kind == FileKind::ThinArchive) fail(origin, "is an archive, not an object");
-  if (kind != FileKind::Elf && kind != FileKind::Cubin) fail(origin, std::string(unreadable_reason(kind)));
+  if (kind != FileKind::Elf && kind != FileKind::Cubin)
+    fail(origin, origin.is_facts_alone()
+                     ? "is missing or has changed, and " + origin.bytes_path + " has not all that a link asks of it"
+                     : std::string(unreadable_reason(kind)));
   check_elf_header(origin, size, read);
 }
 

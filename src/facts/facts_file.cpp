@@ -29,11 +29,13 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::uint32_t kFormat = 12;  // to be raised with every change of what any payload says or means
+constexpr std::uint32_t kFormat = 13;  // to be raised with every change of what any payload says or means
 constexpr std::size_t kHeader = 56;
 constexpr unsigned k64Bit = 1;
 constexpr unsigned kBigEndian = 2;
@@ -229,6 +231,31 @@ std::optional<Content> content_of(const Origin& origin) {
   } catch (const InputError&) {
     return std::nullopt;
   }
+}
+
+std::vector<std::string> notes_on_facts(const std::vector<InputFacts>& inputs, bool of_findings) {
+  constexpr std::size_t kMostNamed = 3;
+  struct Named {
+    std::set<std::string> objects, facts;
+  } gone, changed;
+  const auto join = [](const std::set<std::string>& paths) {
+    return some_of({paths.begin(), paths.end()}, kMostNamed);
+  };
+  for (const InputFacts& input : inputs) {
+    if (input.objects.empty() || input.objects.front().available || input.objects.front().indexed_in.empty()) continue;
+    Named& named = is_there(input.path) ? changed : gone;
+    named.objects.insert(input.path);
+    named.facts.insert(input.objects.front().indexed_in);
+  }
+  std::vector<std::string> notes;
+  if (!gone.objects.empty() && of_findings)
+    notes.push_back(fmt::format("{} {} missing: known from {} only", join(gone.objects),
+                                gone.objects.size() == 1 ? "is" : "are", join(gone.facts)));
+  if (!changed.objects.empty())
+    notes.push_back(fmt::format("{} changed since {} {} made: index {} again", join(changed.objects),
+                                join(changed.facts), changed.facts.size() == 1 ? "was" : "were",
+                                changed.objects.size() == 1 ? "it" : "them"));
+  return notes;
 }
 
 std::string facts_beside(const std::string& object) { return object + ".facts"; }

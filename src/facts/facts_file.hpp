@@ -162,6 +162,10 @@ InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = 
 
 Outlines read_outlines(const std::string& path, const PackedFacts* packed = nullptr);
 
+/// Which objects are gone or changed, whose facts files are among the inputs. `of_findings`: facts of objects that are
+/// gone matter, because there are findings.
+std::vector<std::string> notes_on_facts(const std::vector<InputFacts>& inputs, bool of_findings);
+
 // --- Facts beside their object, which take its place while it is there as it was. They have its time of modification,
 // and were changed after it: whatever writes, replaces or renames the object gives it a later ctime, which can't be set,
 // and facts that were copied from elsewhere have another mtime. So the object need not be read to know.

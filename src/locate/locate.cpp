@@ -269,8 +269,7 @@ class DefinitionEvidence {
 
   const source::Reading* reading_or_reason(std::size_t i, Answer& answer) const {
     const source::Reading* read = sources_may_tell_ ? reading(i) : nullptr;
-    if (read == nullptr)
-      answer.place.why_unknown += ", " + (sources_may_tell_ ? evidence(i).why_not : "the object is missing");
+    if (read == nullptr && sources_may_tell_) answer.place.why_unknown += ", " + evidence(i).why_not;
     return read;
   }
 
@@ -787,12 +786,6 @@ struct LocateContext {
   FileContents files;
 };
 
-/// A facts file outlives its object.
-void note_missing_object(const ObjectFacts& object, Site& site) {
-  if (object.available) return;
-  site.notes.push_back(fmt::format("as recorded in {}: the object is missing", object.indexed_in));
-}
-
 /// Equal for questions that ask the same of the same object.
 std::string key_of(const Question& question) {
   const Origin& origin = question.object->origin;
@@ -833,7 +826,6 @@ WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<In
   for (Question& question : questions) {
     for (std::size_t i = 0; i < question.sites.size(); ++i) {
       take_answer(*question.sites[i], question.answers[i], context.project);
-      note_missing_object(*question.object, *question.sites[i]);
       WrittenDefinition& written =
           all_written.emplace(question.sites[i], std::move(question.answers[i].written)).first->second;
       written.site = question.sites[i];
