@@ -64,10 +64,11 @@ std::string folder_of(std::string_view path) {
 }
 
 /// "dist/foo-1.0-cp310-cp310-linux_x86_64.whl" -> "foo-cp310-cp310-linux_x86_64.whl", "libx1_1.2-3_amd64.deb" ->
-/// "libx1_amd64.deb", "foo-1.2-3.x86_64.rpm" -> "foo"
+/// "libx1_amd64.deb", "foo-1.2-3.x86_64.rpm" -> "foo", "foo-bar-1.2-py311h64a7726_0.conda" -> "foo-bar"
 std::string package_name(std::string_view path) {
   std::string name;
   std::string_view rest = path.substr(path.rfind('/') + 1);
+  if (rest.ends_with(".conda")) return std::string(rest.substr(0, rest.rfind('-', rest.rfind('-') - 1)));
   const char separator = rest.ends_with(".deb") ? '_' : '-';
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(separator), rest.size());

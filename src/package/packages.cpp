@@ -1,4 +1,4 @@
-// Walks folders, and reads wheels, tarballs, Debian and RPM packages.
+// Walks folders, and reads wheels, tarballs, and Debian, RPM, conda, Android, Alpine and Java packages.
 
 #include "package/packages.hpp"
 
@@ -266,7 +266,7 @@ Package read_wheel(const std::string& path, unsigned jobs) {
   }
 }
 
-// --- Tarballs, Debian and RPM packages.
+// --- Tarballs, and the packages of others than Python.
 
 namespace {
 
@@ -328,6 +328,12 @@ bool is_binary_name(const std::string& name) {
                                                          ".ko", ".facts", ".fatbin", ".cubin", ".whl"};
   return name.find(".so.") != std::string::npos ||
          std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// Tarballs mostly hold sources, and Java packages no ELF file.
+bool is_read_in_directories(std::string_view package) {
+  constexpr std::array<std::string_view, 4> kEndings = {".rpm", ".conda", ".apk", ".aar"};
+  return std::ranges::any_of(kEndings, [&](std::string_view end) { return package.ends_with(end); });
 }
 
 class DirectoryWalk {
@@ -416,7 +422,7 @@ class DirectoryWalk {
       const FileKind kind = kind_of_open_file(path, open_for_reading(path.c_str()));
       if (is_scanned(kind))
         found_.files.push_back(path);
-      else if (kind == FileKind::DebianPackage || path.ends_with(".rpm"))
+      else if (kind == FileKind::DebianPackage || is_read_in_directories(path))
         found_.tar_packages.push_back(path);
       else if (path.ends_with(".whl") || is_readable_wheel(path))
         found_.wheels.push_back(path);
@@ -536,7 +542,7 @@ std::string how_to_link(const std::string& folder) {
 /// Could it hold files for a loader? It is not looked into.
 bool is_packed(std::string_view entry) {
   for (const std::string_view end : {".whl", ".zip", ".egg", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz",
-                                     ".tar.zst", ".conda", ".jar", ".deb", ".rpm"})
+                                     ".tar.zst", ".conda", ".jar", ".deb", ".rpm", ".apk", ".aar"})
     if (entry.ends_with(end)) return true;
   return false;
 }

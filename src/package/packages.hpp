@@ -1,4 +1,4 @@
-// Reads wheels, directories, tarballs, Debian and RPM packages. Packages that are files are read in place: nothing is
+// Reads wheels, directories, and the packages that TarPackage reads. Packages that are files are read in place: nothing is
 // unpacked to disk, and each thread holds one entry in memory at a time.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace elfaudit {
 
-/// Returns the packages at `paths`, in that order. The wheels, Debian and RPM packages in a directory follow it. Errors in
+/// Returns the packages at `paths`, in that order. The packages in a directory follow it. Errors in
 /// files are in Package::errors and InputFacts::errors; it never throws for them.
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);
 
@@ -20,7 +20,7 @@ std::vector<Package> read_packages(const std::vector<std::string>& paths, unsign
 struct DirectoryContent {
   std::vector<std::string> files;         ///< ELF files, archives, cubins and fatbins
   std::vector<std::string> wheels;        ///< for these see is_package()
-  std::vector<std::string> tar_packages;  ///< Debian and RPM packages; tarballs, mostly of sources, are passed over
+  std::vector<std::string> tar_packages;  ///< .deb, .rpm, .conda, .apk and .aar; others are passed over
   std::vector<InputError> errors;         ///< what could not be looked at; there is nothing
   std::vector<std::string> leads_out;     ///< symbolic links to directories that are not in or below it
 };
@@ -70,7 +70,7 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
 /// Reads the wheel at `path`. Never throws for what it finds in it.
 Package read_wheel(const std::string& path, unsigned jobs);
 
-/// Reads the tarballs, Debian and RPM packages at `paths`, in that order, on the threads of the caller. Errors are in
+/// Reads the packages at `paths` with TarPackage, in that order, on the threads of the caller. Errors are in
 /// Package::errors and InputFacts::errors.
 std::vector<Package> read_tar_packages(std::span<const std::string> paths);
 

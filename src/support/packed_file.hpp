@@ -41,7 +41,7 @@ struct ZipEntry {
   bool is_folder() const { return name.ends_with('/'); }
 };
 
-/// What no honest wheel or Debian package comes near.
+/// What no honest package comes near.
 struct EntryLimits {
   std::uint64_t entries = limits::kPackageEntries;
   std::uint64_t name = limits::kEntryName;         ///< bytes
@@ -109,9 +109,10 @@ const ZipEntry* find_wheel_file(const ZipFile& zip);
 /// Is the zip file at `path` a wheel? False when it can't be read.
 bool is_readable_wheel(const std::string& path);
 
-// --- A tarball, a Debian package or an RPM package read in place: its files, one after another. Knows nothing of ELF.
-// libarchive does the reading. Formats: tar(5); deb(5), an archive of ar whose member data.tar.* holds the files; RPM
-// format V4, a header before a compressed cpio archive.
+// --- A tarball, a Debian, RPM, conda, Android, Alpine or Java package read in place: its files, one after another. Knows
+// nothing of ELF. libarchive does the reading. Formats: tar(5); deb(5), an archive of ar whose member data.tar.* holds the
+// files; RPM format V4, a header before a compressed cpio archive; .conda, a zip file whose member pkg-*.tar.* holds the
+// files (conda's package specification, version 2); .apk, .aar and .jar, zip files, but Alpine's .apk is a tarball.
 //
 // What is in it is hostile: each entry is judged before a byte of it is given on, and all are bounded together.
 
@@ -143,7 +144,8 @@ class TarPackage {
   std::unique_ptr<Reader> reader_;
 };
 
-/// True for the file names of packages that TarPackage reads: ".tar", ".tar.gz", ".tgz", ".deb", ".rpm" and the like.
+/// True for the file names of packages that TarPackage reads: ".tar", ".tar.gz", ".tgz", ".deb", ".rpm", ".conda" and
+/// the like.
 bool is_tar_package_name(std::string_view path);
 
 /// All of the entry `name` of the wheel or other package at `path`. Throws InputError, also when there is none.

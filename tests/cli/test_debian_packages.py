@@ -1,11 +1,13 @@
-"""Debian and RPM packages and tarballs are read in place."""
+"""Packages of others than Python, and tarballs, are read in place."""
 
+import bz2
 import gzip
 import io
 import json
 import lzma
 import shutil
 import tarfile
+import zipfile
 
 import pytest
 
@@ -107,6 +109,78 @@ def test_tarballs_and_rpm_packages_are_read_too(built):
         assert built.audit("check", name).out == "clean: 1 file in 1 package\n"
         (built.path / ("short." + name)).write_bytes((built.path / name).read_bytes()[:-600])
         assert built.audit("check", "short." + name).code == 2
+
+
+def zip_of(lab, name, members):
+    with zipfile.ZipFile(lab.path / name, "w", zipfile.ZIP_DEFLATED) as file:
+        for member, data in members:
+            file.writestr(member, data)
+    return name
+
+
+def conda_of(lab, name, files, inner="pkg-x-1.0-0.tar.bz2"):
+    """bz2 and not zstd, which Python has no module for before 3.14."""
+    return zip_of(lab, name, [("metadata.json", "{}"), ("info-x-1.0-0.tar.bz2", b""), (inner, bz2.compress(tar_of(lab, files)))])
+
+
+LIBRARY = [("usr/lib/libshared.so", "libshared.so")]
+
+
+def contents(lab, files):
+    return [(name, (lab.path / file).read_bytes()) for name, file in files]
+
+
+# Alpine's packages are tarballs after another, each compressed by itself, and only the last one has an end.
+PACKAGES = {
+    "x-1.0-0.conda": lambda lab, name, files: conda_of(lab, name, files),
+    "x.aar": lambda lab, name, files: zip_of(lab, name, contents(lab, files)),
+    "x.apk": lambda lab, name, files: zip_of(lab, name, contents(lab, files)),
+    "x.jar": lambda lab, name, files: zip_of(lab, name, contents(lab, files)),
+    "alpine.apk": lambda lab, name, files: (lab.path / name).write_bytes(gzip.compress(tar_of(lab, [(".PKGINFO", None)])[:1024]) + gzip.compress(tar_of(lab, files))),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_packages_of_other_systems(built, name):
+    built.sh("rm -rf some && mkdir some")
+    PACKAGES[name](built, f"some/{name}", LIBRARY)
+    expected = built.audit("list", "symbols", "libshared.so").out
+    assert built.audit("list", "symbols", f"some/{name}").out.replace(f"some/{name}(usr/lib/libshared.so)", "libshared.so").split() == expected.split()
+    assert built.audit("check", f"some/{name}").out == "clean: 1 file in 1 package\n"
+    assert built.audit("diff", f"some/{name}", f"some/{name}").code == 0
+    # A Java package in a directory is passed over, like a tarball.
+    assert ("clean: 1 file in 2 packages" in built.audit("check", "some").out) == (name != "x.jar")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("kind", ["leads-out", "control-characters", "twice"])
+def test_an_entry_that_no_package_of_another_system_has(built, name, kind):
+    files, reason = HOSTILE[kind]
+    PACKAGES[name](built, name, [("good.so", "libshared.so"), *files])
+    result = built.audit("check", name)
+    assert result.code == 2 and reason in result.out and "\x1b" not in result.out, result
+
+
+@pytest.mark.parametrize("name", ["x.conda", "x.apk", "x.aar", "x.jar"])
+def test_a_package_of_another_system_that_is_damaged(built, name):
+    whole = (built.path / PACKAGES[name if name != "x.conda" else "x-1.0-0.conda"](built, name, LIBRARY)).read_bytes()
+    for damaged in (b"", b"x" * 4096, whole[:-30], whole[: len(whole) // 2], whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]):
+        (built.path / name).write_bytes(damaged)
+        result = built.audit("check", name)
+        assert result.code == 2 and name in result.out, result
+
+
+def test_a_conda_package_without_files(built):
+    for inner, says in (("other", "has no pkg-"), ("pkg-x.tar.rar", "whose compression is unknown")):
+        result = built.audit("check", conda_of(built, "odd.conda", LIBRARY, inner))
+        assert result.code == 2 and says in result.out, result
+
+
+@pytest.mark.deep
+def test_a_conda_package_with_far_too_many_bytes(built):
+    (built.path / "zeros").write_bytes(b"\0" * (200 << 20))
+    result = built.audit("check", conda_of(built, "bomb.conda", [("zeros.so", "zeros")]))
+    assert result.code == 2 and "bomb.conda" in result.out, result
 
 
 def test_device_code_in_a_package(built):
