@@ -111,8 +111,8 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
   command
       ->add_option(
           "files", request.files,
-          "objects, archives, shared objects, .cubin and .fatbin files, wheels, Debian and RPM packages, tarballs, "
-          "directories")
+          "objects, archives, shared objects, .cubin and .fatbin files, wheels and other packages (.deb, .rpm, .conda, "
+          ".apk, .aar, .jar, tarballs), directories")
       ->required()
       ->option_text("FILE...");
   add_format(*command, request, {"text", "json", "jsonl"});
@@ -170,8 +170,8 @@ void add_diff(CLI::App& app, Request& request) {
   CLI::App* diff = app.add_subcommand("diff", "compare two builds: what breaks users of the old one");
   diff->add_option(
           "builds", request.files,
-          "the old build and the new one: each a program, a shared object, an archive, a wheel, a Debian package "
-          "or a directory")
+          "the old build and the new one: each a program, a shared object, an archive, a wheel or another package "
+          "(.deb, .conda, ...), or a directory")
       ->required()
       ->expected(2)
       ->option_text("OLD NEW");

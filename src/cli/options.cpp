@@ -136,8 +136,9 @@ void add_link_command(CLI::App& command, Request& request) {
 void add_input_options(CLI::App& command, Request& request) {
   command
       .add_option("files", request.files,
-                  "objects, archives and shared objects in link order; wheels, Debian and RPM packages, tarballs and "
-                  "directories, which are audited as they are; @FILE reads arguments from FILE, - the names of files "
+                  "objects, archives and shared objects in link order; wheels, other packages (.deb, .rpm, .conda, "
+                  ".apk, .aar, .jar, tarballs) and directories, which are audited as they are; @FILE reads arguments "
+                  "from FILE, - the names of files "
                   "from standard input, one a line")
       ->option_text("FILE...");
   add_audit_options(command, request);
