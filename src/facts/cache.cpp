@@ -202,12 +202,17 @@ std::string encode(const RunResult& result, const std::vector<PathUse>& uses) {
   return out.take();
 }
 
-/// A hash of all names in the folder but `names`, and of the files that they stand for, in any order.
+/// A hash of all names in the folder but `names`, and of the files that they stand for, in any order. 0 where there are too
+/// many.
 std::uint64_t hash_of_others(const std::string& folder, const std::set<std::string>& names) {
-  std::uint64_t sum = 0;
+  constexpr std::size_t kMostNames = 100'000;
+  std::size_t count = 0;
+  std::uint64_t sum = 1;
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
   while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr)
-    if (const std::string name = entry->d_name; name != ".." && !names.contains(name))
+    if (const std::string name = entry->d_name; ++count > kMostNames)
+      return 0;
+    else if (name != ".." && !names.contains(name))
       sum += checksum(fmt::format("{}/{}/{}", name, entry->d_ino, static_cast<unsigned>(entry->d_type)));
   return sum;
 }
@@ -293,9 +298,8 @@ RunCache::RunCache(const std::string& folder, const std::vector<std::string>& wo
   for (const std::string& report : reports) add_written(report);
   struct stat info {};
   for (auto& [path, written] : written_folders_) {
-    if (::stat(path.c_str(), &info) != 0) continue;
-    written.identity = {info.st_dev, info.st_ino};
-    written.others = hash_of_others(path, written.names);
+    if (::stat(path.c_str(), &info) == 0) written.others = hash_of_others(path, written.names);
+    if (written.others != 0) written.identity = {info.st_dev, info.st_ino};
   }
 }
 

@@ -152,6 +152,15 @@ def test_packages_of_other_systems(built, name):
     assert ("clean: 1 file in 2 packages" in built.audit("check", "some").out) == (name != "x.jar")
 
 
+@pytest.mark.parametrize("entry, code", [("lib/arm64-v8a/libuse.so", 0), ("usr/lib/libuse.so", 1)])
+def test_what_a_device_has_is_not_missing_in_its_packages(built, entry, code):
+    built.sh("echo 'int lost() { return 1; }' | g++ -x c++ - -shared -fPIC -nostdlib -o liblog.so")
+    built.sh("echo 'int lost(); int use() { return lost(); }' | g++ -x c++ - -shared -fPIC -nostdlib -o libuse.so -L. -llog")
+    zip_of(built, "app.apk", contents(built, [(entry, "libuse.so")]))
+    result = built.audit("check", "--fail-on", "warning", "app.apk")
+    assert result.code == code and ("needs liblog.so" in result.out) == bool(code), result
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 @pytest.mark.parametrize("kind", ["leads-out", "control-characters", "twice"])
 def test_an_entry_that_no_package_of_another_system_has(built, name, kind):

@@ -438,6 +438,17 @@ bool share_a_tree(const std::string& a, const std::string& b) {
   return false;
 }
 
+/// A library of an Android package. The device's loader finds those beside it and the device's own, by rules of its own.
+bool is_of_android(const Image& image) {
+  const Origin& origin = image.object->origin;
+  if (!origin.path.ends_with(".apk") && !origin.path.ends_with(".aar")) return false;
+  constexpr std::array<std::string_view, 5> kAbis = {"/armeabi-v7a/", "/arm64-v8a/", "/x86/", "/x86_64/", "/riscv64/"};
+  const bool has_place = origin.entry.starts_with("lib/") || origin.entry.starts_with("jni/");
+  return has_place && std::ranges::any_of(kAbis, [&](std::string_view abi) {
+           return std::string_view(origin.entry).substr(3).starts_with(abi);
+         });
+}
+
 class NotFound {
  public:
   explicit NotFound(const Evidence& evidence) : evidence_(evidence) {}
@@ -446,7 +457,8 @@ class NotFound {
     for (const Image& image : evidence_.images)
       for (std::uint32_t i = 0; i < image.closure.libraries.size() && !image.judged_with_its_loaders; ++i)
         for (const NeededLibrary& needed : image.closure.libraries[i].needed)
-          if (needed.library == kNone || needed.found_by == FoundBy::LoadedBefore) add(image, i, needed);
+          if ((needed.library == kNone || needed.found_by == FoundBy::LoadedBefore) && !is_of_android(image))
+            add(image, i, needed);
     std::vector<Finding> findings;
     for (const auto& [key, missing] : missing_) findings.push_back(finding(missing));
     for (const auto& [host, hosted] : hosted_) findings.push_back(finding(host, hosted));
