@@ -1,9 +1,9 @@
-# Embeds files of the source tree into the program: the pages of the rules, the parts of the HTML report and the data
-# tables. src/support/file.hpp gives the code their text by their path.
+# Embeds files of the source tree into the program: the pages of the rules, the table of the causes, the parts of the
+# HTML report and the data tables. src/support/file.hpp gives the code their text by their path.
 #
 # Included from CMakeLists.txt it adds the command that writes generated/embedded_files.cpp. That command runs this same
 # file: cmake -DROOT=the source tree -DOUTPUT=embedded_files.cpp -P embed_files.cmake
-set(patterns data/*.txt docs/rules/*.md src/report/page/*)
+set(patterns data/*.txt docs/causes.md docs/rules/*.md src/report/page/*)
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(ELFAUDIT_EMBEDDED_FILES ${PROJECT_BINARY_DIR}/generated/embedded_files.cpp)

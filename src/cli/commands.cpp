@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "elfaudit/listing.hpp"
 #include "elfaudit/version.hpp"
 #include "input/build/build_plan.hpp"
+#include "locate/cause/cause.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/path.hpp"
@@ -131,25 +133,67 @@ std::string list_of_rules() {
   for (const Rule& rule : rule_table())
     out += fmt::format("{:<{}}  {:<{}}  {}\n", rule.id, width, severity_of(rule), kSeverity,
                        wrapped(rule.summary, width + kSeverity + 4, columns));
-  return out + "\n`elfaudit rules ID` explains a rule; --severity ID=on runs one that is off.\n";
+  return out + "\n`elfaudit rules ID` explains a rule or cause; --severity ID=on turns a rule on.\n";
+}
+
+/// Throws UsageError if it is the id of neither.
+void require_rule_or_cause(const std::string& id) {
+  if (find_cause(id) != nullptr) return;
+  std::vector<std::string> causes;
+  for (const CauseMeaning& cause : cause_table()) causes.emplace_back(cause.id);
+  const std::string near = nearest_word(id, causes);
+  std::vector<std::string> rules;
+  for (const Rule& rule : rule_table()) rules.emplace_back(rule.id);
+  if (!near.empty() && nearest_word(id, rules).empty())
+    throw UsageError(fmt::format("unknown rule or cause '{}'; did you mean '{}'?", id, near));
+  require_rule(id, "");
+}
+
+std::string cause_account(const CauseMeaning& cause, bool color) {
+  return plain_text(fmt::format("# {}\n\n{}\n\n## Fix\n\n{}\n", cause.id, cause.meaning, cause.fix), 80, color);
 }
 
 std::string accounts_of(const std::vector<std::string>& ids, bool color) {
   std::string out;
   for (const std::string& id : ids) {
-    require_rule(id, "");
     if (!out.empty()) out += "\n";
-    out += rule_account(rule(id), color);
+    const CauseMeaning* cause = find_cause(id);
+    out += cause != nullptr ? cause_account(*cause, color) : rule_account(rule(id), color);
   }
   return out;
+}
+
+/// All rules and causes, or those named, and these rules with their pages.
+std::string rules_json(const std::vector<std::string>& ids) {
+  using Json = nlohmann::ordered_json;
+  const auto is_wanted = [&](std::string_view id) { return ids.empty() || std::ranges::find(ids, id) != ids.end(); };
+  Json rules = Json::array();
+  for (const Rule& rule : rule_table()) {
+    if (!is_wanted(rule.id)) continue;
+    rules.push_back({{"id", rule.id},
+                     {"severity", to_word(rule.severity)},
+                     {"on", rule.on},
+                     {"device", rule.device},
+                     {"summary", rule.summary},
+                     {"help_uri", or_null(rule_link(rule))}});
+    if (!ids.empty()) rules.back()["help"] = rule_help(rule);
+  }
+  Json causes = Json::array();
+  for (const CauseMeaning& cause : cause_table())
+    if (is_wanted(cause.id)) causes.push_back({{"id", cause.id}, {"meaning", cause.meaning}, {"fix", cause.fix}});
+  const Json document = {
+      {"schema", "elfaudit-rules/1"}, {"version", ELFAUDIT_VERSION}, {"rules", rules}, {"causes", causes}};
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace
 
 int rules_command(const Request& request) {
   if (request.has_command) throw UsageError("rules takes rule ids, not a link command");
-  const std::string text =
-      request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
+  for (const std::string& id : request.files) require_rule_or_cause(id);
+  const std::string text = wants_format(request, "json") ? rules_json(request.files)
+                           : request.files.empty()       ? list_of_rules()
+                                                         : accounts_of(request.files, use_color(request.color));
   print(text, "the rules");
   return 0;
 }

@@ -287,10 +287,16 @@ void add_index(CLI::App& app, Request& request) {
 }
 
 void add_rules(CLI::App& app, Request& request) {
-  CLI::App* rules = app.add_subcommand("rules", "list the rules, or explain one with an example and what to edit");
-  rules->add_option("rules", request.files, "rule ids; none: list all rules")->option_text("[RULE...]");
+  CLI::App* rules = app.add_subcommand("rules", "list the rules, or explain a rule or the id of a cause");
+  rules->add_option("rules", request.files, "ids of rules and causes; none: list all rules")->option_text("[RULE...]");
+  add_format(*rules, request, {"text", "json"});
   add_color(*rules, request);
-  rules->footer("Examples:\n  elfaudit rules\n  elfaudit rules duplicate-definition");
+  rules->footer(
+      "Examples:\n"
+      "  elfaudit rules\n"
+      "  elfaudit rules duplicate-definition\n"
+      "  elfaudit rules variable-not-extern\n"
+      "  elfaudit rules --format json");
   rules->callback([&request] { request.run = rules_command; });
 }
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from elfaudit_test import SOURCE_DIR
 
 PAGES = SOURCE_DIR / "docs" / "rules"
@@ -72,3 +73,39 @@ def test_sarif_carries_the_page(lab):
         text = rule["help"]["text"]
         assert rule["help"]["markdown"].startswith("**") and "## What to edit" in rule["help"]["markdown"], rule["id"]
         assert "What to edit" in text and "```" not in text and "<!--" not in text, rule["id"]
+
+
+# Words of the folders below that look like ids and are none.
+NO_CAUSES = {
+    "aarch64-linux-gnu", "gcc-ar", "llvm-ar", "thread-local", "ld-linux", "kernel-address", "cp312-none", "cp38-abi3", "dist-packages", "site-packages", "third-party",
+}  # fmt: skip
+
+
+def test_every_cause_is_explained():
+    """Each literal of the code that may be the id of a cause has a row, and each row is one of the code."""
+    page = (SOURCE_DIR / "docs" / "causes.md").read_text()
+    rows = re.findall(r"^\| `([a-z0-9+-]+)` \| [A-Z_`<].*[.] \| [A-Z].*[.] \|$", page, re.M)
+    assert len(rows) == len(set(rows)) == page.count("\n| `")
+    folders = ["divergence", "left_out", "locate", "resolve", "rules", "stale"]
+    code = "\n".join(file.read_text() for folder in folders for file in sorted((SOURCE_DIR / "src" / folder).rglob("*.cpp")))
+    words = set(re.findall(r'"([a-z][a-z0-9+]*(?:-[a-z0-9+]+)+)"', code))
+    rules = {page.stem for page in PAGES.glob("*.md")}
+    assert sorted(word for word in words - rules - set(rows) - NO_CAUSES if not word.startswith("nvidia-") and word != "foo-bar-baz") == []
+    assert [row for row in rows if f'"{row}"' not in code] == []
+
+
+def test_one_cause(lab):
+    out = lab.audit("rules", "variable-not-extern", "python-abi").out
+    assert out.startswith("variable-not-extern\n\nA header defines a variable.\n\nFix\n\nMake it inline (C++17), ") and "\n\npython-abi\n" in out
+    assert "did you mean 'no-provider'?" in lab.audit("rules", "no-provder").err
+
+
+def test_json(lab):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((SOURCE_DIR / "schema/elfaudit-rules-1.schema.json").read_text())
+    everything, some = lab.audit("rules", "--format", "json").json(), lab.audit("rules", "--format", "json", "header-definition", "branch").json()
+    for document in (everything, some):
+        jsonschema.validate(document, schema)
+    assert {rule["id"]: (rule["severity"] + ("" if rule["on"] else ", off by default"), rule["summary"]) for rule in everything["rules"]} == listed(lab)
+    (rule,), (cause,) = some["rules"], some["causes"]
+    assert rule["id"] == "header-definition" and "## What to edit" in rule["help"] and cause["id"] == "branch" and len(everything["causes"]) > 100

@@ -19,6 +19,23 @@
 
 namespace elfaudit {
 
+/// What the id of a cause means: a row of docs/causes.md, which is Markdown.
+struct CauseMeaning {
+  std::string_view id;       ///< Cause::kind
+  std::string_view meaning;  ///< its first sentence is enough for a list
+  std::string_view fix;
+
+  std::string_view summary() const {
+    return meaning.find(". ") == std::string_view::npos ? meaning : meaning.substr(0, meaning.find(". ") + 1);
+  }
+};
+
+/// Every cause that a finding can have.
+const std::vector<CauseMeaning>& cause_table();
+
+/// The row of `id`; nullptr if there is none.
+const CauseMeaning* find_cause(std::string_view id);
+
 /// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `all_written`: those of the
 /// finding's definitions, in the order of its sites. `inputs`: of the audit.
 void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written,

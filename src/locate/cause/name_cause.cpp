@@ -16,6 +16,28 @@
 
 namespace elfaudit {
 
+// --- The meaning of each cause.
+
+const std::vector<CauseMeaning>& cause_table() {
+  static const std::vector<CauseMeaning> table = [] {
+    std::vector<CauseMeaning> rows;
+    for (std::string_view line : line_views(embedded_text("docs/causes.md"))) {
+      if (!take_prefix(line, "| `")) continue;
+      const std::size_t meaning = line.find("` | ");
+      const std::size_t fix = line.rfind(" | ", line.size() - 3);
+      rows.push_back({line.substr(0, meaning), line.substr(meaning + 4, fix - meaning - 4),
+                      line.substr(fix + 3, line.size() - fix - 5)});
+    }
+    return rows;
+  }();
+  return table;
+}
+
+const CauseMeaning* find_cause(std::string_view id) {
+  const auto found = std::ranges::find(cause_table(), id, &CauseMeaning::id);
+  return found == cause_table().end() ? nullptr : &*found;
+}
+
 // --- Names of runtime libraries. The functions of libm are listed in data/libm-names.txt; those of the others have a
 // common prefix.
 
