@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
+#include "locate/cause/cause.hpp"
 #include "report/json_object.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
@@ -50,15 +50,21 @@ std::vector<Shown> findings(const Audit& audit) {
 }
 
 /// The rules that found something.
-Json rules(const Audit& audit) {
-  std::set<std::string> found;
-  for (const Finding& finding : audit.findings) found.insert(finding.rule);
-  for (const Finding& finding : audit.known) found.insert(finding.rule);
-  for (const SuppressedFinding& one : audit.suppressed) found.insert(one.finding.rule);
+Json rules(const std::vector<Shown>& findings) {
   Json list = Json::object();
-  for (const Rule& rule : rule_table())
-    if (found.count(std::string(rule.id)) != 0)
-      list[std::string(rule.id)] = {{"summary", rule.summary}, {"help", rule_help(rule)}, {"link", rule_link(rule)}};
+  for (const Shown& one : findings)
+    if (const Rule& row = rule(one.finding->rule); !list.contains(row.id))
+      list[std::string(row.id)] = {{"summary", row.summary}, {"help", rule_help(row)}, {"link", rule_link(row)}};
+  return list;
+}
+
+/// What the causes of the findings mean.
+Json causes(const std::vector<Shown>& findings) {
+  Json list = Json::object();
+  for (const Shown& one : findings)
+    if (one.finding->cause)
+      if (const CauseMeaning* cause = find_cause(one.finding->cause->kind); cause != nullptr)
+        list[one.finding->cause->kind] = cause->summary();
   return list;
 }
 
@@ -133,14 +139,18 @@ std::string page_with(const std::string& data) {
 }  // namespace
 
 std::string html_report(const Audit& audit, const ReportOptions& options) {
+  const std::vector<Shown> shown = findings(audit);
   JsonObject data(-1);
   data.member("version", ELFAUDIT_VERSION);
   data.member("output", audit.job.output_path);
   data.member("complete", audit.complete);
   data.member("summary", summary(audit, options));
   data.member("remarks", remarks(audit));
-  data.member("rules", rules(audit));
-  data.list("findings", findings(audit), [](const Shown& shown) { return to_json(shown); });
+  data.member("links", audit.links.size());
+  data.list("packages", audit.packages, [](const Package& package) { return Json(package.path); });
+  data.member("rules", rules(shown));
+  data.member("causes", causes(shown));
+  data.list("findings", shown, [](const Shown& shown) { return to_json(shown); });
   data.member("pulls", pulls(audit));
   data.member("images", images(audit));
   data.member("undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{});

@@ -29,6 +29,9 @@ def chromium():
 def opened(driver, file, width=1300, height=1000):
     """Opens a page in light colours. It must not complain and must not ask for anything."""
     driver.set_window_size(width, height)
+    # No window is as narrow as a phone.
+    phone = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride" if width < 500 else "Emulation.clearDeviceMetricsOverride", phone if width < 500 else {})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "light"}]})
     driver.get(file.as_uri())
     yield driver

@@ -39,7 +39,7 @@ def many_kinds(lab):
 def test_a_picture_and_a_click(lab, chromium):
     with opened(chromium, report(lab, *many_kinds(lab))) as driver:
         assert driver.title.startswith("elfaudit: 2 errors, ")
-        assert texts(driver, "#verdict h2") == ["The link has errors"]
+        assert texts(driver, "#verdict h2") == ["The files have errors"]
         (finding, *_) = [f for f in driver.find_elements("css selector", ".finding") if "n::state" in f.text]
         button = finding.find_element("css selector", "h3 button")
         body = lambda: [b for b in finding.find_elements("css selector", ".body") if b.is_displayed()]
@@ -105,15 +105,113 @@ def test_counts_follow_the_search(lab, chromium):
         assert numbers(driver, severities)[0] == 1 and numbers(driver, "#tab-findings .count") == [0]
 
 
-def test_one_group_for_each_cause(lab, chromium):
-    """Two definitions of a header: a variable, and a function that a macro makes."""
-    lab.write("two.h", "int level;\nstatic inline int own(void) { return 1; }\nint other(void) { return own(); }\n")
+def test_a_group_names_its_causes(lab, chromium):
+    """Two definitions of a header: a variable and a function."""
+    lab.write("two.h", "int level;\nint other(void) { return 1; }\n")
     for name in ("a", "b"):
         lab.cc(f"{name}.o", '#include "two.h"\n', "gcc -g -fno-common")
     with opened(chromium, report(lab, "a.o", "b.o")) as driver:
-        assert [text.split("\n")[0] for text in texts(driver, ".group")] == ["two.h", "two.h"]
-        driver.execute_script("const s = document.querySelector('#filters select'); s.value = 'header'; s.dispatchEvent(new Event('change'))")
-        assert [text.split("\n")[0] for text in texts(driver, ".group")] == ["two.h"]
+        assert texts(driver, ".group h2") == ["two.h\ntentative-definition, function-not-inline\n2 errors"]
+        driver.execute_script("const s = document.querySelector('#filters select'); s.value = 'cause'; s.dispatchEvent(new Event('change'))")
+        assert "function-not-inline\nA header defines a function that is not inline.\n1 error" in texts(driver, ".group h2")
+
+
+def test_a_closed_card_shows_cause_and_fix(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        driver.execute_script("document.querySelectorAll('.finding.open h3 button').forEach(b => b.click())")
+        card = next(f for f in driver.find_elements("css selector", ".finding") if "n::state is defined twice" in f.text)
+        assert "\nCause the header defines the variable" in card.text and "\nFix make it inline in inc/state.h:3" in card.text
+        card.find_element("css selector", "h3 button").click()
+        assert "Fix: one of" in card.text and "\nFix make" not in card.text
+
+
+# Visible elements that reach over the window, or over an element that cuts them off and does not scroll.
+CUT_OFF = """const width = document.documentElement.clientWidth, cut = [];
+    for (const e of document.querySelectorAll('body *')) {
+      if (!e.checkVisibility() || e.closest('.skip')) continue;
+      let limit = width;
+      for (let up = e.parentElement; up; up = up.parentElement) {
+        const overflow = getComputedStyle(up).overflowX;
+        if (overflow === 'auto' || overflow === 'scroll') { limit = Infinity; break; }
+        if (overflow !== 'visible') limit = Math.min(limit, up.getBoundingClientRect().right);
+      }
+      if (e.getBoundingClientRect().right > limit + 1) cut.push(e.outerHTML.slice(0, 80));
+    }
+    return cut"""
+OPEN_ALL = "data.findings.forEach(f => setOpen(f, true)); document.querySelectorAll('details').forEach(d => { d.open = true; })"
+HEIGHT = "return document.documentElement.scrollHeight"
+
+
+@pytest.mark.parametrize("width, theme", [(1280, "light"), (390, "dark")])
+def test_nothing_is_cut_off(lab, chromium, width, theme):
+    lab.sh(f"cp -r '{NVSHMEM}/.' .")
+    long = "a_name_of_a_namespace_that_is_rather_long"
+    lab.write(f"{long}/{long}.h", f"namespace {long} {{ struct {long * 2} {{}}; void {long}({long * 2}, {long * 2}) {{}} }}\n")
+    for name in ("long1.o", "long2.o"):
+        lab.cc(name, f'#include "{long}/{long}.h"\n', "g++ -g")
+    with opened(chromium, report(lab, "long1.o", "long2.o", "prebuilt/deep_ep.o", "prebuilt/libnvshmem_device.a"), width=width) as driver:
+        if theme == "dark":
+            click(driver, "#theme")
+        assert driver.execute_script(CUT_OFF) == []
+        driver.execute_script(OPEN_ALL)
+        assert len(texts(driver, "pre.diff")) >= 1 and driver.execute_script(CUT_OFF) == []
+        for tab in ("link", "archs"):
+            click(driver, f"#tab-{tab}")
+            assert driver.execute_script(CUT_OFF) == []
+            assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_five_hundred_findings_fit_a_few_screens(lab, chromium, width):
+    """In many headers, and without a place."""
+    for i in range(40):
+        lab.write(f"h{i}.h", f"int variable{i};\nint function{i}() {{ return 1; }}\n")
+    source = "".join(f'#include "h{i}.h"\n' for i in range(40))
+    lab.write("many.s", "".join(f".globl symbol_{i}\nsymbol_{i}: .long 1\n" for i in range(500)))
+    lab.sh("as many.s -o many1.o && echo .globl other >> many.s && as many.s -o many2.o")
+    with opened(chromium, report(lab, lab.cc("a.o", source, "g++ -g"), lab.cc("b.o", source, "g++ -g"), "many1.o", "many2.o"), width=width) as driver:
+        shown = lambda: driver.execute_script("return [...document.querySelectorAll('.finding')].filter(f => f.checkVisibility()).length")
+        assert driver.execute_script(HEIGHT) < 5000 and shown() == 0 and texts(driver, "#shown") == ["580 findings"]
+        summary = driver.find_elements("css selector", ".group summary")[0]
+        summary.send_keys("\ue007")  # Enter
+        assert driver.execute_script("return document.querySelector('.group').open") and shown() > 20
+        summary.send_keys("\ue007")
+        driver.execute_script("location.hash = data.findings.find(f => f.symbol === 'symbol_499').id")
+        time.sleep(0.2)
+        assert "symbol_499" in texts(driver, ".finding.open")[0]
+        driver.find_element("id", "search").send_keys("symbol_498")
+        assert shown() == 1
+
+
+def wheel_of_one_module(lab):
+    from elfaudit_wheels import module, wheel
+
+    name = "fast.cpython-312-x86_64-linux-gnu.so"
+    return wheel(lab, "fast-1.0-cp311-cp311-linux_x86_64.whl", {name: module(lab, name)})
+
+
+def linked(lab, *words):
+    return ("--", "g++", *words, "-o", "app")
+
+
+TITLES = {
+    "a link": (lambda lab: linked(lab, *two_units(lab), "-shared", "-fPIC"), "The link of app has errors", "elfaudit: 3 errors: app"),
+    "files": (two_units, "The files have errors", "elfaudit: 1 error: 2 objects in 2 inputs; undefined"),
+    "a wheel": (lambda lab: (wheel_of_one_module(lab),), "fast-1.0-cp311-cp311-linux_x86_64.whl has errors", "elfaudit: 1 error: fast-1.0"),
+    "two wheels": (lambda lab: (wheel_of_one_module(lab), SOURCE_DIR / "testdata/python-wheels/prebuilt/kernels-1.6-cp312-cp312-linux_x86_64.whl"), "2 packages have errors", "elfaudit: 2 errors"),
+    "a folder": (lambda lab: (wheel_of_one_module(lab), "built")[1:], "Clean", "elfaudit: clean: built"),
+    "a build": (lambda lab: ("-p", SOURCE_DIR / "testdata/build"), "1 of 2 links has errors", "elfaudit: 1 error: 5 objects in 5 inputs of 2 links"),
+    "clean": (lambda lab: (lab.cc("c.o", "int c;"),), "Clean", "elfaudit: clean: 1 object in 1 input"),
+    "incomplete": (lambda lab: ("missing.o",), "The audit is incomplete", "elfaudit: 1 error: 0 objects"),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_heading_and_title(lab, chromium, name):
+    words, heading, title = TITLES[name]
+    with opened(chromium, report(lab, *words(lab))) as driver:
+        assert texts(driver, "#verdict h2") == [heading] and driver.title.startswith(title), driver.title
+        assert not texts(driver, "#verdict .sub")[0].startswith("clean")
 
 
 def test_filters_are_folded_on_a_phone(lab, chromium):
@@ -214,6 +312,27 @@ def test_a_link_to_a_finding_opens_it(lab, chromium):
         time.sleep(0.2)
         (shown,) = texts(driver, ".finding.open")
         assert findings[1]["message"] in shown
+
+
+def test_a_link_to_an_accepted_finding_shows_it(lab, chromium):
+    objects = two_units(lab)
+    lab.audit("check", "--write-baseline", "known.json", *objects)
+    with opened(chromium, report(lab, "--baseline", "known.json", *objects)) as driver:
+        assert texts(driver, ".finding") == [] and texts(driver, "#verdict h2") == ["Clean"]
+        driver.execute_script("location.hash = data.findings[0].id")
+        time.sleep(0.2)
+        assert len(texts(driver, ".finding.open")) == 1 and texts(driver, "#shown") == ["1 finding"]
+
+
+def test_a_deep_chain_of_members_fits_a_phone(lab, chromium):
+    for i in range(30):
+        lab.write(f"m{i}.s", f".globl f{i}\nf{i}: {f'call f{i + 1}' if i < 29 else 'ret'}\n")
+    lab.sh("for s in m*.s; do as $s -o ${s%.s}.o; done; ar rcs libchain.a m*.o")
+    lab.cc("main.o", 'extern "C" void f0(); int main() { f0(); }')
+    with opened(chromium, report(lab, "main.o", "libchain.a"), width=390) as driver:
+        click(driver, "#tab-link")
+        assert len(driver.find_elements("css selector", ".tree li")) == 31 and driver.execute_script(CUT_OFF) == []
+        assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
 
 
 HOSTILE = [

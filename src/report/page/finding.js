@@ -29,6 +29,13 @@ const KNOWN_BY = {"debug-info": "debug info", "macro-info": "macro info", "prepr
 
 // --- one finding
 
+/** The cause and the first fix, which a closed card shows. */
+function briefOf(finding) {
+  const line = (word, text) => el("p", el("b", word), " ", ...inline(text));
+  const lines = [finding.cause ? line("Cause", finding.cause.text) : null, finding.fixes.length ? line("Fix", finding.fixes[0].text) : null];
+  return lines.some(Boolean) ? el("div.brief", ...lines) : null;
+}
+
 /** The message with the symbol set in bold. */
 function messageOf(finding) {
   const name = finding.demangled, at = name ? finding.message.indexOf(name) : -1;
@@ -114,7 +121,7 @@ function pullGraph(finding) {
 
 function diffBlock(diff) {
   const kind = line => /^(---|\+\+\+|@@)/.test(line) ? "at" : line[0] === "+" ? "add" : line[0] === "-" ? "del" : "same";
-  return el("pre", ...diff.replace(/\n$/, "").split("\n").map(line => el("span." + kind(line), line + "\n")));
+  return el("pre.diff", {tabindex: 0, role: "region", "aria-label": "Diff"}, ...diff.replace(/\n$/, "").split("\n").map(line => el("span." + kind(line), line + "\n")));
 }
 
 /** `code` and **bold** in a line. */
@@ -187,7 +194,12 @@ function bodyOf(finding) {
   return body;
 }
 
+function openGroup(finding) {
+  if (!finding.group.node.open) finding.group.node.open = finding.group.chosen = true;
+}
+
 function setOpen(finding, open) {
+  if (open) openGroup(finding);
   if (open && !finding.body) {
     finding.body = bodyOf(finding);
     finding.body.id = "body-" + finding.id;
@@ -205,7 +217,7 @@ function rowOf(finding) {
   finding.button = el("button", {type: "button", "aria-expanded": "false"},
     el("span.what", el("span.sev", finding.severity), ...messageOf(finding)), el("span.rule", finding.rule, finding.status === "new" ? null : el("b.status", finding.status)),
     at.file && !finding.message.includes(at.file) ? el("span.where", el("code.whole", lineOf(at)), el("span.short", at.line ? "line " + at.line : "")) : null);
-  finding.node = el("article.finding." + finding.severity, {id: finding.id}, el("h3", finding.button));
+  finding.node = el("article.finding." + finding.severity, {id: finding.id}, el("h3", finding.button), briefOf(finding));
   finding.button.addEventListener("click", () => setOpen(finding, !isOpen(finding)));
   return finding.node;
 }

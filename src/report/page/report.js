@@ -4,7 +4,10 @@
 
 const STATUSES = ["new", "in the baseline", "suppressed"];
 const news = data.findings.filter(f => f.status === "new");
-const state = {query: "", statuses: new Set(["new"]), severities: new Set(SEVERITIES), rules: new Set(data.findings.map(f => f.rule)), group: "cause"};
+const state = {query: "", statuses: new Set(["new"]), severities: new Set(SEVERITIES), rules: new Set(data.findings.map(f => f.rule)), group: "place"};
+const MOST_CAUSES = 3;  // named in the heading of a file
+const MOST_OPEN = 20;   // findings that are shown without opening their group
+const MOST_GROUPS = 25; // of the grouping that a report begins with, so that they fit a few screens
 
 function prepare() {
   const used = new Map();
@@ -18,20 +21,29 @@ function prepare() {
     for (const site of finding.sites) words.push(site.input, site.file || "", ...site.notes, ...site.chain.map(step => step.file));
     finding.words = words.join("\n").toLowerCase();
   }
+  state.group = ["place", "cause"].find(grouping => groupCount(grouping) <= MOST_GROUPS) || "rule";
 }
 
-function groupName(finding) {
-  if (state.group === "rule") return finding.rule;
-  if (state.group === "object") return finding.sites.length ? finding.sites[0].input : "";
-  return finding.focus.file + (state.group === "cause" && finding.cause ? "\n" + finding.cause.text : "");
-}
+const causeOf = finding => finding.cause ? finding.cause.kind : finding.rule;
+/** The ways to group: the words of the menu, and the kind and the name of a finding's group. */
+const GROUPINGS = {
+  place: ["Header or source", f => f.focus.source ? ["file", f.focus.file] : ["cause", causeOf(f)]],
+  cause: ["Cause", f => ["cause", causeOf(f)]],
+  rule: ["Rule", f => ["rule", f.rule]],
+  object: ["Object", f => ["object", f.sites.length ? f.sites[0].input : ""]],
+};
+const groupOf = (finding, grouping) => JSON.stringify(GROUPINGS[grouping][1](finding));
+const groupCount = grouping => new Set(data.findings.map(f => groupOf(f, grouping))).size;
 
-const byPlace = () => state.group === "header" || state.group === "cause";
-
-function groupTitle(name, findings, tally) {
-  const source = byPlace() && findings.some(f => f.focus.source), [place, cause] = state.group === "rule" ? [name] : name.split("\n");
-  const path = state.group === "rule" ? [el("b", name)] : [el("code", el("span.dim", folderOf(place)), el("b", baseOf(place) || "no place known"))];
-  return [el("h2", ...path, byPlace() && place && !source ? el("span.dim", "no place in a source is known") : null, tally), cause && findings.length > 1 ? el("p.cause", ...inline(cause)) : null];
+/** A file with the causes of its findings, or a cause or rule with what it means. */
+function groupTitle(kind, name, findings) {
+  if (kind === "file" || kind === "object") {
+    const causes = [...new Set(findings.map(causeOf))], others = causes.length - MOST_CAUSES;
+    return [el("code", el("span.dim", folderOf(name)), el("b", baseOf(name) || "no object")),
+      el("span.means", causes.slice(0, MOST_CAUSES).join(", ") + (others > 0 ? ` and ${others} more` : ""))];
+  }
+  const means = kind === "cause" && data.causes[name] || (data.rules[name] || {summary: ""}).summary;
+  return [el("b", name), el("span.means", ...inline(means))];
 }
 
 /** "2 errors, 1 note" of those that are shown. */
@@ -43,18 +55,20 @@ function tallyOf(findings) {
 function drawList() {
   const groups = new Map();
   for (const finding of data.findings) {
-    const name = groupName(finding);
-    if (!groups.has(name)) groups.set(name, []);
-    groups.get(name).push(finding);
+    const key = groupOf(finding, state.group);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(finding);
   }
   const rank = findings => Math.min(...findings.map(f => SEVERITIES.indexOf(f.severity)));
   const sorted = [...groups].sort((a, b) => rank(a[1]) - rank(b[1]) || b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
-  state.groups = sorted.map(([name, findings]) => {
-    const tally = el("span.n");
-    const node = el("section.group", ...groupTitle(name, findings, tally), ...findings.map(f => f.node || rowOf(f)));
-    return {node, findings, tally};
+  state.groups = sorted.map(([key, findings]) => {
+    const [kind, name] = JSON.parse(key), tally = el("span.n");
+    const node = el("details.group", {"data-kind": kind}, el("summary", el("h2", ...groupTitle(kind, name, findings), tally)), ...findings.map(f => f.node || rowOf(f)));
+    const group = {node, findings, tally};
+    node.firstChild.addEventListener("click", () => { group.chosen = !node.open; });
+    for (const finding of findings) finding.group = group;
+    return group;
   });
-  byId("list").dataset.group = byPlace() ? "place" : state.group;
   byId("list").replaceChildren(...state.groups.map(g => g.node));
   if (!news.length) byId("list").append(el("p.empty", data.complete ? "Nothing to report." : "The audit is incomplete."));
   filter();
@@ -67,7 +81,7 @@ const FACETS = [["statuses", "status"], ["severities", "severity"], ["rules", "r
 function filter() {
   const words = state.query.toLowerCase().split(/\s+/).filter(Boolean), has = text => words.every(w => text.includes(w));
   const counts = new Map();
-  let shown = 0;
+  let shown = 0, groupsShown = 0;
   for (const group of state.groups) {
     let any = false;
     for (const finding of group.findings) {
@@ -80,7 +94,12 @@ function filter() {
       any = any || fits;
     }
     group.node.hidden = !any;
+    groupsShown += any ? 1 : 0;
     group.tally.textContent = tallyOf(group.findings);
+  }
+  for (const group of state.groups) {
+    const few = shown <= MOST_OPEN || groupsShown === 1;
+    group.node.open = (state.query && few) || (group.chosen ?? few);
   }
   for (const box of boxes) box.count.textContent = counts.get(box.set + box.value) || 0;
   const total = news.length === data.findings.length || state.statuses.size > 1 ? data.findings.length : news.length;
@@ -94,7 +113,7 @@ function checkbox(set, value, ...label) {
   const box = el("input", {type: "checkbox"}), count = el("span.n");
   box.checked = state[set].has(value);
   box.addEventListener("change", () => { box.checked ? state[set].add(value) : state[set].delete(value); filter(); });
-  boxes.push({set, value, count});
+  boxes.push({set, value, count, input: box});
   return el("label", box, ...label, count);
 }
 
@@ -103,7 +122,8 @@ const facet = (title, ...rows) => el("div", {role: "group", "aria-label": title}
 function drawFilters() {
   const count = test => data.findings.filter(test).length;
   const severities = SEVERITIES.filter(s => count(f => f.severity === s));
-  const group = el("select", {"aria-label": "Group by"}, el("option", {value: "cause"}, "Cause"), el("option", {value: "header"}, "Header or source"), el("option", {value: "rule"}, "Rule"), el("option", {value: "object"}, "Object"));
+  const group = el("select", {"aria-label": "Group by"}, ...Object.entries(GROUPINGS).map(([value, [words]]) => el("option", {value}, words)));
+  group.value = state.group;
   group.addEventListener("change", () => { state.group = group.value; drawList(); });
   const all = el("button.plain", {type: "button"}, "Open all that are shown");
   all.addEventListener("click", () => {
@@ -187,12 +207,34 @@ function drawArchs() {
 
 // --- the frame
 
-function drawVerdict() {
+/** The longest path of a package that the file is, or is in. */
+const packageOf = path => data.packages.filter(p => path === p || path.startsWith(p + "/")).sort((a, b) => b.length - a.length)[0] || "";
+
+/** What has these findings: "The link of app has", "1 of 5 links has", "dist/x.whl has". */
+function subject(findings) {
+  const links = new Set(findings.flatMap(f => f.links || [])), packages = new Set(findings.flatMap(f => f.sites.length ? f.sites.map(s => packageOf(s.path)) : [""]));
+  if (data.links && (!links.size || findings.some(f => !f.links))) return `The build of ${counted(data.links, "link")} has`;
+  if (data.links) return `${links.size} of ${counted(data.links, "link")} ${links.size === 1 ? "has" : "have"}`;
+  if (data.output) return `The link of ${baseOf(data.output)} has`;
+  if (packages.has("") || !packages.size) return "The files have";
+  return packages.size === 1 ? `${[...packages][0]} has` : `${packages.size} packages have`;
+}
+
+/** The heading and its colour. */
+function verdict() {
   const worst = SEVERITIES.find(s => news.some(f => f.severity === s));
-  const [words, tone] = !data.complete ? ["The audit is incomplete", "bad"] : worst === "error" ? ["The link has errors", "bad"] : worst ? ["No error, but something to know", "care"] : ["Clean", "good"];
-  byId("verdict").append(el("h2." + tone, words), el("p.sub", data.output ? el("code", data.output) : null, data.output ? "  " : "", data.summary));
+  if (!data.complete) return ["The audit is incomplete", "bad"];
+  if (!worst) return [data.summary.startsWith("clean") ? "Clean" : "No findings", "good"];
+  const has = subject(news.filter(f => f.severity === worst));
+  return worst === "error" ? [`${has} errors`, "bad"] : [`${has} ${worst}s, no errors`, "care"];
+}
+
+function drawVerdict() {
+  const [words, tone] = verdict(), counts = data.summary.split(": ")[0], rest = data.summary.slice(counts.length + 2);
+  const sub = /^(clean|no findings)$/.test(counts) ? rest : data.summary;
+  byId("verdict").append(el("h2." + tone, words), el("p.sub", data.output ? el("code", data.output) : null, data.output ? "  " : "", sub));
   if (data.remarks.length) byId("verdict").append(el("ul", ...data.remarks.map(r => el("li", r))));
-  document.title = "elfaudit: " + data.summary;
+  document.title = ["elfaudit", counts, data.output || (data.packages.length === 1 ? data.packages[0] : rest)].filter(Boolean).join(": ");
   byId("foot").append(el("span", `elfaudit ${data.version}`), el("span", el("kbd", "/"), " search"), el("span", el("kbd", "j"), " ", el("kbd", "k"), " next, previous"), el("span", el("kbd", "Enter"), " open"), el("span", el("kbd", "t"), " light or dark"));
   if (data.undefined.length) byId("panel-findings").after(el("details", el("summary", counted(data.undefined.length, "undefined symbol")), el("ul", ...data.undefined.map(name => el("li", el("code", name))))));
 }
@@ -253,10 +295,13 @@ function switchTheme() {
 }
 
 function step(by) {
-  const shown = [...document.querySelectorAll(".group:not([hidden]) .finding:not([hidden]) h3 button")];
-  const at = shown.indexOf(document.activeElement);
+  const shown = state.groups.flatMap(group => group.findings).filter(f => !f.node.hidden);
+  const at = shown.findIndex(f => f.button === document.activeElement);
   const next = shown[at < 0 ? (by > 0 ? 0 : shown.length - 1) : at + by];
-  if (next) { next.focus(); next.scrollIntoView({block: "nearest"}); }
+  if (!next) return;
+  openGroup(next);
+  next.button.focus();
+  next.button.scrollIntoView({block: "nearest"});
 }
 
 function onKey(event) {
@@ -267,10 +312,21 @@ function onKey(event) {
   if (action) { event.preventDefault(); action(); }
 }
 
+/** Takes the search and the filters back that hide a finding. */
+function showAgain(finding) {
+  byId("search").value = state.query = "";
+  for (const [set, key] of FACETS) {
+    state[set].add(finding[key]);
+    for (const box of boxes) if (box.set === set && box.value === finding[key]) box.input.checked = true;
+  }
+  filter();
+}
+
 function openLinked() {
   const finding = data.findings.find(f => "#" + f.id === location.hash);
   if (!finding) return;
   show("findings");
+  if (finding.node.hidden) showAgain(finding);
   setOpen(finding, true);
   finding.node.scrollIntoView();
 }
@@ -283,6 +339,7 @@ document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", openLinked);
 window.addEventListener("beforeprint", () => {
   for (const tab of byId("tabs").children) draw(tab.id.slice(4));
+  for (const group of state.groups) group.node.open = true;
   data.findings.filter(f => !f.node.hidden).slice(0, MOST_PRINTED).forEach(f => setOpen(f, true));
 });
 prepare();
