@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
+#include "locate/fix/fix.hpp"
 #include "report/wording.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -205,6 +207,44 @@ Json properties_of(const Finding& finding) {
   return properties;
 }
 
+/// The lines of an edit that go, and those that come (3.57). Lines that are replaced keep the end of the last one: without
+/// an end column a region ends before it.
+Json replacement(const LineEdit& edit) {
+  const bool replaces = edit.count != 0 && !edit.lines.empty();
+  Json region = {{"startLine", edit.first.line}, {"startColumn", 1}};
+  region["endLine"] = edit.first.line + edit.count - (replaces ? 1 : 0);
+  if (!replaces) region["endColumn"] = 1;
+  const std::string end = replaces || edit.lines.empty() ? "" : "\n";
+  return {{"deletedRegion", region},
+          {"insertedContent", {{"text", fmt::format("{}{}", fmt::join(edit.lines, "\n"), end)}}}};
+}
+
+/// The edits that --fix applies: the first proven one of the finding and of each symbol with its cause. None if two
+/// overlap, which --fix can merge.
+Json fixes_of(const Finding& finding, const Addresses& addresses) {
+  std::set<LineEdit> edits;
+  std::string text;
+  const auto add = [&](const Finding& one) {
+    const auto proven = std::ranges::find_if(one.fixes, [](const Fix& fix) { return !fix.diff.empty(); });
+    if (proven == one.fixes.end() || edits.size() > kMostLocations) return;
+    if (text.empty()) text = proven->text;
+    for (LineEdit& edit : edits_of(proven->diff)) edits.insert(std::move(edit));
+  };
+  add(finding);
+  for (const Finding& other : finding.also) add(other);
+  Json changes = Json::array();
+  const LineEdit* before = nullptr;
+  for (const LineEdit& edit : edits) {
+    const bool same_file = before != nullptr && before->first.file == edit.first.file;
+    if (same_file && edit.first.line < before->first.line + before->count) return Json::array();
+    if (!same_file) changes.push_back({{"artifactLocation", addresses.source(edit.first.file)}});
+    changes.back()["replacements"].push_back(replacement(edit));
+    before = &edit;
+  }
+  if (changes.empty()) return changes;
+  return Json::array({{{"description", message(sarif_text(text))}, {"artifactChanges", std::move(changes)}}});
+}
+
 /// One finding as a result (3.27). `occurrence`: which of the findings with this fingerprint, from 1.
 Json sarif_result(const Finding& finding, std::size_t rule_index, std::size_t occurrence, const Addresses& addresses) {
   const Focus focus = focus_of(finding);
@@ -216,6 +256,7 @@ Json sarif_result(const Finding& finding, std::size_t rule_index, std::size_t oc
                  {"locations", primary_locations(finding, focus, addresses)}};
   if (!related.empty()) result["relatedLocations"] = related_locations(related, addresses);
   if (Json flows = include_flows(finding, addresses); !flows.empty()) result["codeFlows"] = std::move(flows);
+  if (Json fixes = fixes_of(finding, addresses); !fixes.empty()) result["fixes"] = std::move(fixes);
   // GitHub knows an alert again by primaryLocationLineHash alone; others read any key.
   const std::string print = fingerprint(finding);
   result["partialFingerprints"] = {{"primaryLocationLineHash", fmt::format("{}:{}", print, occurrence)},

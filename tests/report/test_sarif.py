@@ -184,3 +184,40 @@ def test_odd_paths_become_addresses(lab):
     for name in ("a", "b"):
         lab.cc(f"{name}.o", '#include "in c%d/é#1.h"\n', "g++ -g")
     assert place(the_result(lab, "a.o", "b.o")["locations"][0])[0] == "in%20c%25d/%C3%A9%231.h"
+
+
+def apply_fix(lab, result):
+    """Makes the replacements of a fix as an editor does, from the last to the first of each file."""
+    (fix,) = result["fixes"]
+    for change in fix["artifactChanges"]:
+        file = lab.path / change["artifactLocation"]["uri"]
+        for edit in reversed(sorted(change["replacements"], key=lambda one: one["deletedRegion"]["startLine"])):
+            region, lines = edit["deletedRegion"], file.read_text().splitlines(keepends=True)
+            begin = sum(map(len, lines[: region["startLine"] - 1]))
+            whole = "".join(lines[: region["endLine"]]).removesuffix("\n")
+            end = sum(map(len, lines[: region["endLine"] - 1])) if "endColumn" in region else len(whole)
+            text = file.read_text()
+            file.write_text(text[:begin] + edit["insertedContent"]["text"] + text[end:])
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_fixes_are_those_of_the_fix_option(lab, end):
+    """A definition moves from a header to a source, whose last line has an end or has none; a cause has two symbols."""
+    sources = {"v.h": "int v = 1;\n" + ("int w = 2;\n" if end else ""), "inl.h": f"int f() {{ return 1; }}{end}", "a.c": f'#include "v.h"\nint a(void) {{ return v; }}{end}'}
+    for name, text in sources.items():
+        lab.write(name, text)
+    lab.write("b.c", '#include "v.h"\n')
+    for unit in "cd":
+        lab.write(f"{unit}.cpp", '#include "inl.h"\n')
+    lab.sh("gcc -g -c a.c b.c; g++ -g -c c.cpp d.cpp")
+    log = lab.audit("check", "--fix", "--format", "sarif", "a.o", "b.o", "c.o", "d.o").json()
+    edited = {name: (lab.path / name).read_text() for name in sources}
+    for name, text in sources.items():
+        lab.write(name, text)
+    for result in results(log):
+        apply_fix(lab, result)
+    assert {name: (lab.path / name).read_text() for name in sources} == edited and "extern int v" in edited["v.h"]
+
+
+def test_without_a_proven_edit_there_is_no_fix(lab):
+    assert "fixes" not in the_result(lab, NVSHMEM / "deep_ep.o", NVSHMEM / "libnvshmem_device.a")
