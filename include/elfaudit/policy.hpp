@@ -73,8 +73,11 @@ void apply_policy(const Policy& policy, Audit& audit);
 /// Throws UsageError when the file can't be read or is not a baseline.
 std::vector<BaselineEntry> read_baseline(const std::string& path);
 
-/// The findings that a gate would fail for, and those already known: the file for --baseline. `before`: the file's
-/// entries of other links; of a finding in both, the larger count counts.
-std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before = {});
+/// The findings that a gate would fail for, and those already known, for a baseline. `before`: the file's entries of other
+/// links; of a finding in both, the larger count counts.
+std::vector<BaselineEntry> baseline_entries(const Audit& audit, const std::vector<BaselineEntry>& before = {});
+
+/// The file for --baseline.
+std::string baseline_document(const std::vector<BaselineEntry>& entries);
 
 }  // namespace elfaudit

@@ -194,12 +194,14 @@ void report_suppression_uses(const Policy& policy, const Audit& audit) {
 
 RunResult report_audit(const Request& request, const Audit& audit, std::FILE* stream) {
   RunResult run;
-  run.reports = write_reports(request, audit, stream);
+  // A baseline takes the place of the report unless one is asked for, or the audit has to say why it is incomplete.
+  const bool only_baseline = !request.policy.write_baseline.empty() && request.formats.empty() && audit.complete;
+  run.reports = write_reports(request, audit, only_baseline ? nullptr : stream);
   run.output = audit.job.output_path;
   if (request.stats) std::fputs(stats_report(audit).c_str(), stderr);
   if ((request.fix || request.diff) && !edit_sources(request, audit)) return {2, {}, {}};
-  run.exit_code =
-      request.policy.write_baseline.empty() ? exit_code(audit, request.fail_on) : write_baseline(request, audit);
+  run.exit_code = request.policy.write_baseline.empty() ? exit_code(audit, request.fail_on)
+                                                        : write_baseline(request, audit, stream);
   return run;
 }
 

@@ -98,11 +98,12 @@ struct Request {
   std::string fail_on_impact = "breaks";              ///< diff: --fail-on
   bool list_undefined = false;
   bool stats = false;
-  bool quiet = false;     ///< no progress, and no text when there is nothing to report
-  bool gate = false;      ///< link: errors stop the command
-  bool one_link = false;  ///< the files are one link of a build that has others
-  bool fix = false;       ///< --fix
-  bool diff = false;      ///< --diff
+  bool statistics = false;  ///< --statistics
+  bool quiet = false;       ///< no progress, and no text when there is nothing to report
+  bool gate = false;        ///< link: errors stop the command
+  bool one_link = false;    ///< the files are one link of a build that has others
+  bool fix = false;         ///< --fix
+  bool diff = false;        ///< --diff
   bool allow_dirty = false;
   bool no_sandbox = false;
   AuditOptions audit;
@@ -158,8 +159,9 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
 /// Writes the reports of a cached run where write_reports() wrote them.
 void write_reports_again(const Request& request, const RunResult& result, std::FILE* stream);
 
-/// --write-baseline. Returns the exit code, which findings do not change.
-int write_baseline(const Request& request, const Audit& audit);
+/// --write-baseline. Prints what the file has now to `stream`, which may be null. Returns the exit code, which findings
+/// do not change.
+int write_baseline(const Request& request, const Audit& audit, std::FILE* stream);
 
 /// --fix and --diff: applies for each finding its first edit that is proven and complete. A file is edited only when it
 /// lies in the project's tree (from the nearest folder at or above the working directory that has a .git, .hg or .svn;

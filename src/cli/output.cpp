@@ -10,17 +10,21 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,7 +34,10 @@
 #include "elfaudit/origin.hpp"
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
+#include "elfaudit/version.hpp"
 #include "facts/cache.hpp"
+#include "locate/cause/cause.hpp"
+#include "report/wording.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/strings.hpp"
@@ -91,6 +98,19 @@ void write_to_terminal(const std::string& text) {
   [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+/// What Ctrl-C does anyway, without leaving the line on the screen.
+void erase_and_end(int number) {
+  [[maybe_unused]] const auto n = ::write(STDERR_FILENO, kErase.data(), kErase.size());
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+/// Where `from` handles a signal that interrupts the program, `to` does.
+void exchange_handlers(void (*from)(int), void (*to)(int)) {
+  for (const int number : {SIGINT, SIGTERM})
+    if (const auto before = std::signal(number, to); before != from) std::signal(number, before);
+}
+
 void show_progress(const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
   bool shown = false;
@@ -101,10 +121,13 @@ void show_progress(const std::stop_token& stop) {
     stopped.wait_for(lock, stop, wait, [] { return false; });
     if (stop.stop_requested()) break;
     const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+    if (!shown) exchange_handlers(SIG_DFL, erase_and_end);
     write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns_of(stderr) - 1));
     shown = true;
   }
-  if (shown) write_to_terminal(std::string(kErase));
+  if (!shown) return;
+  write_to_terminal(std::string(kErase));
+  exchange_handlers(erase_and_end, SIG_DFL);
 }
 
 }  // namespace
@@ -239,14 +262,27 @@ std::string report_file(const std::string& path, const std::string& output, bool
 
 // --- Reports.
 
+/// A line for each finding: "inc/state.h:3: error duplicate-definition: state is defined twice".
+std::string concise_report(const Audit& audit, const ReportOptions& options) {
+  std::string out;
+  for (const Finding& made : audit.findings) {
+    const Finding finding = for_display(made);
+    const SourceLine at = focus_of(finding).at;
+    out += fmt::format("{}: {} {}: {}\n", at.file.empty() ? "elfaudit" : at.text(), to_word(finding.severity),
+                       finding.rule, sentence(finding));
+  }
+  return out + visible(summary(audit, options)) + "\n";
+}
+
 /// The values of --format. A new format is a row here.
 struct Format {
   std::string_view name;
   std::string (*report)(const Audit&, const ReportOptions&);
 };
-constexpr Format kFormats[] = {{"text", text_report},         {"json", json_report},     {"sarif", sarif_report},
-                               {"github", github_report},     {"gitlab", gitlab_report}, {"junit", junit_report},
-                               {"markdown", markdown_report}, {"gcc", gcc_report},       {"html", html_report}};
+constexpr Format kFormats[] = {{"text", text_report},   {"concise", concise_report},   {"json", json_report},
+                               {"sarif", sarif_report}, {"github", github_report},     {"gitlab", gitlab_report},
+                               {"junit", junit_report}, {"markdown", markdown_report}, {"gcc", gcc_report},
+                               {"html", html_report}};
 
 /// One --format.
 struct Output {
@@ -273,8 +309,88 @@ std::vector<Output> outputs_of(const Request& request) {
   for (const std::string& spec : request.formats) outputs.push_back(parse_output(spec));
   const auto printed = std::ranges::count_if(outputs, [](const Output& o) { return o.path.empty(); });
   if (printed > 1) throw UsageError("one --format can go to standard output; give the others a file: FORMAT=FILE");
-  if (outputs.empty()) outputs.push_back({&kFormats[0], ""});
+  if (outputs.empty() || (request.statistics && printed == 0)) outputs.push_back({&kFormats[0], ""});
+  for (const Output& output : outputs)
+    if (request.statistics && output.path.empty() && !is_among(output.format->name, {"text", "json"}))
+      throw UsageError("--statistics prints text or json: give the other format a file");
   return outputs;
+}
+
+// --- --statistics.
+
+/// The findings of one rule or cause. Symbols that share a finding are counted singly.
+struct Tally {
+  std::size_t count = 0;
+  std::size_t fixable = 0;  ///< with an edit that --fix applies
+};
+
+using Tallies = std::vector<std::pair<std::string, Tally>>;
+
+/// The most frequent first.
+Tallies tallies_of(const Audit& audit, std::string (*key_of)(const Finding&)) {
+  std::map<std::string, Tally> tallies;
+  const auto add = [&](const Finding& finding, Tally& tally) {
+    ++tally.count;
+    const bool has_edit = std::ranges::any_of(finding.fixes, [](const Fix& fix) { return !fix.diff.empty(); });
+    tally.fixable += has_edit ? 1 : 0;
+  };
+  for (const Finding& finding : audit.findings) {
+    Tally& tally = tallies[key_of(finding)];
+    add(finding, tally);
+    for (const Finding& other : finding.also) add(other, tally);
+  }
+  Tallies sorted(tallies.begin(), tallies.end());
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
+  return sorted;
+}
+
+/// Empty: no cause is known.
+std::string cause_of(const Finding& finding) { return finding.cause ? finding.cause->kind : std::string(); }
+
+std::string rule_of(const Finding& finding) { return finding.rule; }
+
+std::string_view meaning_of_cause(const std::string& id) {
+  const CauseMeaning* cause = find_cause(id);
+  return cause == nullptr ? std::string_view("no cause is known") : cause->summary();
+}
+
+std::string_view meaning_of_rule(const std::string& id) { return rule(id).summary; }
+
+std::string table_of(std::string_view what, const Tallies& tallies, std::string_view (*meaning_of)(const std::string&),
+                     std::size_t columns) {
+  constexpr std::size_t kCounts = 17;  // the width of the columns before the id
+  std::size_t width = what.size();
+  for (const auto& [id, tally] : tallies) width = std::max(width, id.size());
+  std::string out = fmt::format("  count  --fix  {}\n", what);
+  for (const auto& [id, tally] : tallies)
+    out += fmt::format("{:>7}  {:>5}  {:<{}}  {}\n", tally.count, tally.fixable, id.empty() ? "-" : id, width,
+                       wrapped(meaning_of(id), kCounts + width + 1, columns));
+  return tallies.empty() ? "" : out + "\n";
+}
+
+std::string statistics_text(const Audit& audit, const ReportOptions& options) {
+  return table_of("rule", tallies_of(audit, rule_of), meaning_of_rule, options.columns) +
+         table_of("cause", tallies_of(audit, cause_of), meaning_of_cause, options.columns) +
+         (audit.findings.empty() ? "" : "`elfaudit rules ID` explains a rule or a cause.\n") +
+         visible(summary(audit, options)) + "\n";
+}
+
+std::string statistics_json(const Audit& audit, const ReportOptions& options) {
+  using Json = nlohmann::ordered_json;
+  Json rules = Json::array();
+  for (const auto& [id, tally] : tallies_of(audit, rule_of))
+    rules.push_back(
+        {{"rule", id}, {"count", tally.count}, {"fixable", tally.fixable}, {"meaning", meaning_of_rule(id)}});
+  Json causes = Json::array();
+  for (const auto& [id, tally] : tallies_of(audit, cause_of))
+    causes.push_back({{"cause", or_null(id)},
+                      {"count", tally.count},
+                      {"fixable", tally.fixable},
+                      {"meaning", meaning_of_cause(id)}});
+  const Json document = {{"schema", "elfaudit-statistics/1"}, {"version", ELFAUDIT_VERSION},
+                         {"complete", audit.complete},        {"summary", summary(audit, options)},
+                         {"rules", std::move(rules)},         {"causes", std::move(causes)}};
+  return json_text(document, 2) + "\n";
 }
 
 /// `made`: the output of the link. A report without a file goes to `stream`.
@@ -306,7 +422,7 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
   for (const Output& output : outputs_of(request)) {
     std::optional<std::string>& report = written.emplace_back();
     if (output.path.empty() && stream == nullptr) continue;
-    const bool is_text = output.format == &kFormats[0];
+    const bool is_text = is_among(output.format->name, {"text", "concise"});
     if (request.quiet && is_text && audit.findings.empty() && audit.complete) continue;
     ReportOptions options;
     options.color = output.path.empty() && use_color(request.color, stream);
@@ -316,7 +432,10 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
     if (!request.policy.no_config) options.config = request.policy.config;
-    report = output.format->report(audit, options);
+    auto make = output.format->report;
+    if (request.statistics && output.path.empty())
+      make = output.format->name == "json" ? statistics_json : statistics_text;
+    report = make(audit, options);
     write_report(request, output, audit.job.output_path, *report, stream);
   }
   return written;
@@ -334,26 +453,67 @@ namespace {
 
 /// Adds the audit's findings to those that the file has, which may be other links'; several processes may do so at the
 /// same time. Throws UsageError when the file can't be written, or holds no baseline.
-void add_to_baseline(const std::string& path, const Audit& audit) {
+void add_to_baseline(const std::string& path, const Audit& audit, std::vector<BaselineEntry>& before,
+                     std::vector<BaselineEntry>& now) {
   const auto refuse = [&] { throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno))); };
   std::error_code error;
   const fs::path folder = fs::path(path).parent_path();
   // Locks the folder: the file itself is replaced, and a separate lock file would be left behind.
   const FileDescriptor lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock || ::flock(lock.get(), LOCK_EX) != 0) refuse();
-  const std::vector<BaselineEntry> before =
-      fs::exists(path, error) ? read_baseline(path) : std::vector<BaselineEntry>();
-  errno = replace_file(path, baseline_document(audit, before));
+  if (fs::exists(path, error)) before = read_baseline(path);
+  now = baseline_entries(audit, before);
+  errno = replace_file(path, baseline_document(now));
   if (errno != 0) refuse();
+}
+
+/// The file's entries before it is replaced; none if it is no baseline.
+std::vector<BaselineEntry> replaced_entries(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  try {
+    return read_baseline(path);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+std::size_t count_of(const std::vector<BaselineEntry>& entries) {
+  std::size_t count = 0;
+  for (const BaselineEntry& entry : entries) count += entry.count;
+  return count;
+}
+
+/// How many findings `entries` has more than `others`.
+std::size_t count_missing(const std::vector<BaselineEntry>& entries, const std::vector<BaselineEntry>& others) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> there;
+  for (const BaselineEntry& one : others) there[{one.rule, one.symbol, one.fingerprint}] += one.count;
+  std::size_t missing = 0;
+  for (const BaselineEntry& one : entries) {
+    const std::size_t known = there[{one.rule, one.symbol, one.fingerprint}];
+    missing += one.count - std::min(one.count, known);
+  }
+  return missing;
 }
 
 }  // namespace
 
-int write_baseline(const Request& request, const Audit& audit) {
-  if (is_partial(request))
-    add_to_baseline(request.policy.write_baseline, audit);
-  else
-    write_to(request.policy.write_baseline, baseline_document(audit));
+int write_baseline(const Request& request, const Audit& audit, std::FILE* stream) {
+  const std::string& path = request.policy.write_baseline;
+  std::vector<BaselineEntry> before;
+  std::vector<BaselineEntry> now;
+  if (is_partial(request)) {
+    add_to_baseline(path, audit, before, now);
+  } else {
+    before = replaced_entries(path);
+    now = baseline_entries(audit);
+    write_to(path, baseline_document(now));
+  }
+  std::error_code error;
+  if (stream != nullptr && !request.quiet && fs::is_regular_file(path, error))
+    print(fmt::format("wrote {}: {}, {} new, {} gone\n", visible(path), counted(count_of(now), "finding"),
+                      count_missing(now, before), count_missing(before, now)),
+          "the summary", stream);
   return audit.complete ? 0 : 2;
 }
 

@@ -131,7 +131,7 @@ std::vector<BaselineEntry> read_baseline(const std::string& path) {
   }
 }
 
-std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before) {
+std::vector<BaselineEntry> baseline_entries(const Audit& audit, const std::vector<BaselineEntry>& before) {
   // Sorted by what doesn't change, so that the file's own history shows what came and went.
   std::map<std::tuple<std::string, std::string, std::string>, BaselineEntry> entries;
   const auto add = [&](const Finding& finding) {
@@ -152,8 +152,14 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
     const auto [at, fresh] = entries.try_emplace({entry.rule, entry.symbol, entry.fingerprint}, entry);
     if (!fresh) at->second.count = std::max(at->second.count, entry.count);
   }
+  std::vector<BaselineEntry> list;
+  for (auto& [key, entry] : entries) list.push_back(std::move(entry));
+  return list;
+}
+
+std::string baseline_document(const std::vector<BaselineEntry>& entries) {
   Json findings = Json::array();
-  for (const auto& [key, entry] : entries)
+  for (const BaselineEntry& entry : entries)
     findings.push_back({{"fingerprint", entry.fingerprint},
                         {"loose_fingerprint", entry.loose},
                         {"rule", entry.rule},

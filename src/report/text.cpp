@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "elfaudit/report.hpp"
+#include "locate/cause/cause.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/path.hpp"
@@ -211,22 +212,30 @@ void print_finding(std::string& out, const Finding& made, const Style& style) {
 // --- Of many findings: how they are distributed
 
 constexpr std::size_t kFew = 10;
+constexpr std::size_t kColumn = 10;  // of what is counted
 
 using Counts = std::map<std::string, std::size_t>;
 
+/// "variable-not-extern: A header defines a variable."
+std::string explained(const Finding& finding) {
+  if (!finding.cause) return fmt::format("{}: {}", finding.rule, rule(finding.rule).summary);
+  const CauseMeaning* cause = find_cause(finding.cause->kind);
+  return cause == nullptr ? finding.cause->kind : fmt::format("{}: {}", cause->id, cause->summary());
+}
+
 /// The most frequent first.
-std::string table_of(const char* title, const Counts& counts) {
+std::string table_of(const char* title, const Counts& counts, std::size_t columns) {
   std::vector<std::pair<std::string, std::size_t>> rows(counts.begin(), counts.end());
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out = rows.empty() ? "" : std::string(title) + "\n";
   for (std::size_t i = 0; i < rows.size() && i < kFew; ++i)
-    out += fmt::format("  {:>6}  {}\n", rows[i].second, visible(rows[i].first));
+    out += fmt::format("  {:>6}  {}\n", rows[i].second, wrapped(visible(rows[i].first), kColumn, columns));
   if (rows.size() > kFew) out += fmt::format("  and {} more\n", rows.size() - kFew);
   return out;
 }
 
 /// Which files to edit and which causes to know, where the findings are too many to read. Symbols are counted.
-std::string distribution(const Audit& audit) {
+std::string distribution(const Audit& audit, std::size_t columns) {
   if (audit.findings.size() <= kFew) return {};
   Counts files;
   Counts causes;
@@ -234,9 +243,13 @@ std::string distribution(const Audit& audit) {
     const Focus focus = focus_of(finding);
     const std::size_t symbols = 1 + finding.also.size();
     if (focus.in_source) files[focus.at.file] += symbols;
-    causes[finding.cause ? finding.cause->kind : finding.rule] += symbols;
+    causes[explained(finding)] += symbols;
   }
-  return table_of("by file", files) + table_of("by cause", causes) + "\n";
+  constexpr std::size_t kMany = 50;
+  const char* hint = audit.findings.size() <= kMany
+                         ? ""
+                         : "`--format concise` prints a line for each finding, `--statistics` counts them\n";
+  return table_of("by file", files, 0) + table_of("by cause", causes, columns) + hint + "\n";
 }
 
 Style style_of(const ReportOptions& options) {
@@ -361,7 +374,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     print_finding(out, finding, style);
     out += "\n";
   }
-  out += distribution(audit);
+  out += distribution(audit, options.columns);
   if (options.list_undefined) {
     for (const std::string& name : open_names(audit)) out += "undefined: " + visible(demangle(name)) + "\n";
     // Of a link that is judged: what nothing defines and the linker lets pass. The errors are reported above.

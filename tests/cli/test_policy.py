@@ -152,6 +152,17 @@ def test_the_command_line_goes_before_the_file(twice):
     assert twice.audit("check", "a.o", "b.o", "--no-config").code == 1
 
 
+def test_write_baseline_says_what_it_wrote(twice):
+    words = ("check", "a.o", "b.o", "--write-baseline", "known.json")
+    count = len(twice.audit("check", "--format", "json", "a.o", "b.o").json()["findings"])
+    found = f"{count} finding{'s' if count > 1 else ''}"
+    assert twice.audit(*words).out == f"wrote known.json: {found}, {count} new, 0 gone\n"
+    assert twice.audit(*words).out == f"wrote known.json: {found}, 0 new, 0 gone\n"
+    assert twice.audit("check", "a.o", "--write-baseline", "known.json").out == f"wrote known.json: 0 findings, 0 new, {count} gone\n"
+    assert "defined twice" in twice.audit(*words, "--format", "text").out  # a report that is asked for
+    assert "missing.o" in twice.audit(*words, "missing.o").out  # and one that says what is not in the baseline
+
+
 def test_the_file_is_found_above_and_its_paths_are_its_own(twice):
     twice.audit("check", "a.o", "b.o", "--write-baseline", "known.json")
     twice.write(".elfaudit.toml", 'baseline = "known.json"\n')

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import subprocess
 
 import pytest
@@ -71,3 +72,16 @@ def test_quiet(lab, slow):
 def test_usage_errors_come_after_the_line_is_gone(lab, slow):
     _, seen = on_a_terminal(lab, ["explain", "nobody", *slow[1:]])
     assert seen.endswith("\r\x1b[Kelfaudit: no input mentions 'nobody'\r\n")
+
+
+def test_an_interrupt_erases_the_line(lab, slow):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([os.environ["ELFAUDIT"], *slow], cwd=lab.path, env=TERMINAL, stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        seen = os.read(ours, 65536)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == -signal.SIGINT and seen.startswith(b"\r\x1b[Kelfaudit: ")
+    os.set_blocking(ours, False)
+    seen += os.read(ours, 65536)
+    os.close(ours)
+    assert seen.endswith(b"\r\x1b[K")

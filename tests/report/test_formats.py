@@ -8,7 +8,7 @@ from report_support import two_units
 
 need("g++")
 
-FORMATS = ["text", "json", "sarif", "github", "gitlab", "junit", "markdown", "gcc", "html"]
+FORMATS = ["text", "concise", "json", "sarif", "github", "gitlab", "junit", "markdown", "gcc", "html"]
 
 
 def test_several_at_once(lab):
