@@ -75,7 +75,7 @@ std::string markdown_report(const Audit& audit, const ReportOptions& options = {
 std::string html_report(const Audit& audit, const ReportOptions& options = {});
 
 /// Human-readable: which files mention the symbol, which definition is kept and why, and what to edit.
-std::string explain_report(const std::vector<SymbolReport>& reports, std::size_t columns = 0);
+std::string explain_report(const std::vector<SymbolReport>& reports, std::size_t columns = 0, bool color = false);
 
 /// The same for programs: the document that schema/elfaudit-explain-1.schema.json describes.
 std::string json_report(const std::vector<SymbolReport>& reports, bool complete);

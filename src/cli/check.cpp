@@ -272,7 +272,8 @@ int explain_command(const Request& request) {
   }
   for (SymbolReport& report : reports) map_paths(report, path_map(request));
   const bool json = !request.formats.empty() && request.formats.back() == "json";
-  print(json ? json_report(reports, result.complete) : explain_report(reports, columns_of_terminal(stdout)),
+  print(json ? json_report(reports, result.complete)
+             : explain_report(reports, columns_of_terminal(stdout), use_color(request.color)),
         "the report");
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);

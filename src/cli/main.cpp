@@ -96,6 +96,7 @@ void add_explain(CLI::App& app, Request& request) {
   add_debuginfod(*explain, request);
   below("Report", *explain, [&] {
     add_format(*explain, request, {"text", "json"});
+    add_color(*explain, request);
     add_path_options(*explain, request);
   });
   explain->footer(

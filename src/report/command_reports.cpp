@@ -73,7 +73,11 @@ const Place& place_of(const SymbolUse& use, const std::vector<Finding>& findings
   return use.site.place;
 }
 
-std::string mention(const SymbolUse& use, const std::vector<Finding>& findings, std::size_t columns) {
+std::string painted(const char* code, const std::string& text, bool color) {
+  return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
+
+std::string mention(const SymbolUse& use, const std::vector<Finding>& findings, std::size_t columns, bool color) {
   const Site& site = use.site;
   const Place& place = place_of(use, findings);
   const std::string indent(kIndent, ' ');
@@ -81,7 +85,7 @@ std::string mention(const SymbolUse& use, const std::vector<Finding>& findings, 
   std::string out = labelled(headline(use.resolved_as), site.origin.display());
   out += indent + use.kind + (position.empty() ? "" : "; " + position) + "\n";
   if (place.known_by != KnownBy::Nothing)
-    out += indent + fmt::format("{} ({})\n", place.at.text(), to_phrase(place.known_by));
+    out += indent + fmt::format("{} ({})\n", painted("36", place.at.text(), color), to_phrase(place.known_by));
   else if (!place.why_unknown.empty())
     out += indent + place.why_unknown + "\n";
   for (std::size_t i = place.chain.size(); i-- > 0;) out += indent + "  included from " + place.chain[i].text() + "\n";
@@ -90,14 +94,14 @@ std::string mention(const SymbolUse& use, const std::vector<Finding>& findings, 
   return out;
 }
 
-std::string account_of(const SymbolReport& made, std::size_t columns) {
+std::string account_of(const SymbolReport& made, std::size_t columns, bool color) {
   const SymbolReport report = for_display(made);
-  std::string out = report.demangled;
+  std::string out = painted("1", report.demangled, color);
   if (report.demangled != report.symbol) out += " (" + report.symbol + ")";
   if (!report.link.empty()) out += " in the link of " + report.link;
   out += "\n  " + report.verdict + "\n";
   for (const Finding& finding : report.findings) out += advice(finding, columns);
-  for (const SymbolUse& use : report.uses) out += mention(use, report.findings, columns);
+  for (const SymbolUse& use : report.uses) out += mention(use, report.findings, columns, color);
   return out;
 }
 
@@ -123,10 +127,10 @@ Json json_of(const SymbolReport& report) {
 
 }  // namespace
 
-std::string explain_report(const std::vector<SymbolReport>& reports, std::size_t columns) {
+std::string explain_report(const std::vector<SymbolReport>& reports, std::size_t columns, bool color) {
   std::string out;
   for (std::size_t i = 0; i < reports.size() && i < kMostSymbols; ++i)
-    out += (i == 0 ? "" : "\n") + account_of(reports[i], columns);
+    out += (i == 0 ? "" : "\n") + account_of(reports[i], columns, color);
   if (reports.size() > kMostSymbols)
     out += fmt::format("\nand {} more symbols that the name fits\n", reports.size() - kMostSymbols);
   return out;

@@ -12,6 +12,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
@@ -227,8 +228,13 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
     const ObjectFacts& object = input.objects[o];
     if (first == nullptr || !evidence.resolution.linked[i][o]) continue;
     if (same_machine(*first, object) || object.origin.binary || is_foreign(evidence.job, input)) continue;
-    findings.push_back(
-        unreadable(object.origin.path, object.origin.member, "is for another machine than " + first->origin.display()));
+    const MachineTraits& machine = machine_of(object);
+    const MachineTraits& others = machine_of(*first);
+    const bool known = machine.machine.known() && others.machine.known() && &machine != &others;
+    findings.push_back(unreadable(object.origin.path, object.origin.member,
+                                  known ? fmt::format("is for {}, but {} is for {}", machine_name(machine),
+                                                      first->origin.display(), machine_name(others))
+                                        : "is for another machine than " + first->origin.display()));
   }
 }
 

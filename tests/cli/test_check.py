@@ -17,6 +17,13 @@ def test_what_the_compiler_adds_is_not_counted_as_the_user_s(lab):
     assert re.fullmatch(r"clean: 2 objects in 2 inputs \(and \d+ of the system\)", summary), summary
 
 
+def test_an_object_for_another_machine_names_both(lab):
+    lab.cc("a.o", "int a;", "gcc")
+    lab.cc("b.o", "int b;", "gcc -m32")
+    result = lab.audit("check", "a.o", "b.o")
+    assert result.code == 2 and "b.o: is for i386, but a.o is for x86_64" in result.out, result
+
+
 def test_clean_input_exits_0(lab):
     lab.cc("a.o", "int f() { return 1; }")
     lab.cc("b.o", "int f(); int g() { return f(); }")
