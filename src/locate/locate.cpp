@@ -113,7 +113,7 @@ class DefinitionEvidence {
     if (!need_sources()) return;
     object_file_ = object_file();
     if (object_file_.empty()) {
-      for (auto& [side, evidence] : evidence_) evidence.why_not = "no object file beside the archive";
+      for (auto& [side, evidence] : evidence_) evidence.why_not = "no object file next to the archive";
       return;
     }
     std::string source;

@@ -289,14 +289,14 @@ std::size_t objects_that_count(const Audit& audit, bool system_too) {
   return count + of_links.size();
 }
 
-/// "2 objects in 2 inputs (and 17 of the system)"
+/// "2 objects in 2 inputs (plus 17 system files)"
 std::string what_was_linked(const Audit& audit) {
   const auto yours = static_cast<std::size_t>(std::ranges::count_if(audit.inputs, is_users));
   const std::size_t others = yours == 0 ? 0 : audit.inputs.size() - yours;
   std::string text = counted(objects_that_count(audit, yours == 0), "object") + " in " +
                      counted(audit.inputs.size() - others, "input");
   if (!audit.links.empty()) text += " of " + counted(audit.links.size(), "link");
-  return others == 0 ? text : text + fmt::format(" (and {} of the system)", others);
+  return others == 0 ? text : text + fmt::format(" (plus {})", counted(others, "system file"));
 }
 
 /// "2 objects in 2 inputs, 5 files in 1 package"
@@ -335,9 +335,9 @@ std::string undefined_words(const Audit& audit, const ReportOptions& options) {
   const Judged judged = audit.resolution.judgement.undefined;
   if (judged == Judged::Yes || !to_be_linked) return {};
   const char* others = undefined_names(audit).empty() ? "" : "other ";
-  if (!options.list_undefined) return fmt::format("; {}undefined symbols not judged{}", others, why_not(judged));
+  if (!options.list_undefined) return fmt::format("; {}undefined symbols are not checked{}", others, why_not(judged));
   const std::size_t n = undefined_count(audit).value_or(0);
-  return n == 0 ? "" : fmt::format("; {} undefined, not judged{}", counted(n, "symbol"), why_not(judged));
+  return n == 0 ? "" : fmt::format("; {} undefined, not checked{}", counted(n, "symbol"), why_not(judged));
 }
 
 std::string summary(const Audit& audit, const ReportOptions& options) {

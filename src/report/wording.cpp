@@ -152,7 +152,7 @@ std::string_view to_word(Judged judged) {
 
 std::string_view why_not(Judged judged) {
   using enum Judged;
-  return word_of(judged, {{FilesAlone, " without a link command"},
+  return word_of(judged, {{FilesAlone, ": pass the link command after --"},
                           {PartOfLine, ": start files and default libraries are not known"},
                           {InputExcluded, ": an input is left out"},
                           {InputMissing, ": an input is missing"},

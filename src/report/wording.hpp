@@ -29,7 +29,7 @@ std::string_view to_word(ImageKind kind);           ///< "lto-ir"
 std::string_view to_word(Compression compression);  ///< "zstd"
 std::string_view to_phrase(KnownBy known_by);       ///< "debug info", for people
 std::string_view to_word(Judged judged);            ///< "input-left-out", as in the JSON; empty for Judged::Yes
-std::string_view why_not(Judged judged);            ///< " without a link command", ": an input is missing"
+std::string_view why_not(Judged judged);            ///< ": an input is missing"
 
 /// "recommended, for zstd: zstd compression"
 std::string purpose_of(const DlopenNote& note);

@@ -111,7 +111,7 @@ void note_shadow(const Evidence& evidence, Site& site) {
   for (const auto& [image, symbols] : object.device.decoded) {
     for (const DeviceSymbol& symbol : symbols.symbols) {
       if (!symbol.defined || symbol.kind != DeviceSymbolKind::Variable || symbols.name(symbol) != name) continue;
-      site.notes.insert(site.notes.begin(), "host shadow of a " + kind_phrase(symbol));
+      site.notes.insert(site.notes.begin(), "host-side copy of a " + kind_phrase(symbol));
       return;
     }
   }

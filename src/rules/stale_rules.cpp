@@ -57,7 +57,7 @@ void note_moved(const StaleObject& object, Finding& finding) {
   if (object.moved.size() > kMostMoved)
     finding.notes.push_back(fmt::format("and {} more", object.moved.size() - kMostMoved));
   if (object.moved.empty() && object.in_place != 0)
-    finding.notes.emplace_back("what the debug info names in it is still on the same lines");
+    finding.notes.emplace_back("the lines that this object uses in that header haven't moved");
 }
 
 Finding stale(const Alike& group) {

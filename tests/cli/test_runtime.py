@@ -94,7 +94,7 @@ def test_nvshmem_as_an_rpm_installs_it(lab):
     lab.write("image/etc/ld.so.conf", "/usr/lib64/nvshmem/13\n")
     assert findings(lab, *words, rule="needed-not-found") == []
     finding = only(lab, *words, rule="needed-unused", severity="warning")
-    assert "uses nothing of it" in finding["message"] and "nvshmem_bootstrap_uid" in finding["fixes"][0]["text"]
+    assert "uses no symbol from it" in finding["message"] and "nvshmem_bootstrap_uid" in finding["fixes"][0]["text"]
 
 
 def test_the_link_name_of_a_library_that_has_only_a_soname(lab):
@@ -141,8 +141,8 @@ def test_idle_libraries_of_one_file_are_one_finding(lab):
         library(lab, f"lib{name}.so", f"int {name}(void) {{ return 1; }}")
     program(lab, "int main(void) { return 0; }", "-Wl,--no-as-needed -L. -lone -ltwo -Wl,-rpath,'$ORIGIN'")
     finding = only(lab, "main", rule="needed-unused", severity="warning")
-    assert "needs libone.so, libtwo.so and uses nothing of them" in finding["message"] and len(finding["sites"]) == 3
-    assert "leave -lone -ltwo out" in finding["fixes"][0]["text"]
+    assert "is linked to libone.so, libtwo.so but uses no symbol from them" in finding["message"] and len(finding["sites"]) == 3
+    assert "remove -lone -ltwo when linking" in finding["fixes"][0]["text"]
 
 
 def test_a_library_is_used_by_another_that_does_not_name_it(lab):

@@ -84,7 +84,7 @@ def test_header_is_newer_by_a_nanosecond(lab):
     os.utime(lab.path / "state.h", ns=(made + 1, made + 1))
     [finding] = stale(lab, "main.o")
     assert (finding["severity"], finding["message"]) == ("warning", "main.o is older than state.h")
-    assert "what the debug info names in it is still on the same lines" in finding["notes"]
+    assert "the lines that this object uses in that header haven't moved" in finding["notes"]
     assert "the build tracks these files: run it again" in finding["notes"]
 
 

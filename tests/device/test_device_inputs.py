@@ -61,7 +61,7 @@ def test_a_shadow_is_known_in_a_joined_object(bench):
     """The variable is in its second image of the architecture, which the device link does not read."""
     finding = bench.audit("check", "--format", "json", "--arch", "sm_80", "f_then_a.o", "b.o").json()["findings"]
     notes = {site["input"]: site["notes"] for f in finding if f["rule"] == "duplicate-definition" for site in f["sites"]}
-    assert notes["f_then_a.o"] == notes["b.o"] == ["host shadow of a __device__ variable"], finding
+    assert notes["f_then_a.o"] == notes["b.o"] == ["host-side copy of a __device__ variable"], finding
 
 
 @pytest.mark.parametrize("words", ["liba.so b.o", "b.o liba.so"])

@@ -70,7 +70,7 @@ def test_each_finding_about_a_shadow_says_so(bench, kind, rule):
     document = bench.audit("check", "--format", "json", "--", "ld.bfd", "-e", "0", user, f"lib{kind}.a", "-o", "out").json()
     found = [f for f in document["findings"] if f["rule"] == rule and f["symbol"] == "library_state"]
     notes = [note for site in found[0]["sites"] if site["path"] == f"lib{kind}.a" for note in site["notes"]]
-    assert notes[0] == f"host shadow of a __{kind}__ variable", found
+    assert notes[0] == f"host-side copy of a __{kind}__ variable", found
 
 
 @pytest.mark.parametrize("kind, user", [("constant", "uses.o"), ("managed", "common.o")])

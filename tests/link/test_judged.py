@@ -119,7 +119,7 @@ def test_an_input_left_out_leaves_undefined_names_open(bench, linker, options):
     assert (document["duplicates_not_judged"], document["undefined_not_judged"]) == ("input-left-out", "input-left-out")
     assert not reported(document)
     text = bench.audit("check", "--linker", AS_OPTION[linker], "--never-read", "libunused.a", *command(options, INPUTS + " libunused.a"))
-    assert "; undefined symbols not judged: an input is left out" in text.out, text
+    assert "; undefined symbols are not checked: an input is left out" in text.out, text
 
 
 @every_option
@@ -223,7 +223,7 @@ def test_every_report_says_what_is_not_judged(bench):
     need("ninja")
     words = ["m.o", "a.o"]
     text = bench.audit("check", *words).out
-    assert "; undefined symbols not judged without a link command" in text.splitlines()[-1], text
+    assert "; undefined symbols are not checked: pass the link command after --" in text.splitlines()[-1], text
     run = json.loads(bench.audit("check", "--format", "sarif", *words).out)["runs"][0]["invocations"][0]["properties"]
     assert run == {"duplicatesJudged": True, "undefinedJudged": False, "undefinedNotJudged": "files-alone"}
     run = json.loads(bench.audit("check", "--format", "sarif", *command("")).out)["runs"][0]["invocations"][0]["properties"]
@@ -232,6 +232,6 @@ def test_every_report_says_what_is_not_judged(bench):
     (bench.path / "b/build.ninja").write_text(
         "rule link\n  command = ld $in -o $out\nbuild app: link ../m.o\nbuild other: link ../a.o ../nowhere.o\n")
     text = bench.audit("check", "-p", "b").out
-    assert "used is not defined by any input" in text and "; other undefined symbols not judged: an input is missing" in text, text
+    assert "used is not defined by any input" in text and "; other undefined symbols are not checked: an input is missing" in text, text
     html = bench.audit("check", "--format", "html", *words).out
-    assert "undefined symbols not judged without a link command" in html
+    assert "undefined symbols are not checked: pass the link command after --" in html

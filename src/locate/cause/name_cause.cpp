@@ -308,8 +308,8 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
                   "compile with -fno-stack-protector, or define it"};
   for (const std::string_view kind : {"vtable for ", "VTT for "}) {
     if (!plain.starts_with(kind)) continue;
-    return Advice{fmt::format("the vtable is where the first virtual function of {} is that is neither inline nor "
-                              "pure, and no input defines that function",
+    return Advice{fmt::format("the compiler emits the vtable with the first virtual function of {} that is neither inline "
+                              "nor pure, and no input defines that function",
                               plain.substr(kind.size())),
                   "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
                   "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
@@ -368,7 +368,7 @@ void explain_undefined(Finding& finding) {
   if (!is_open && kind != "library-not-linked") return;
   const std::optional<Advice> advice = advice_on_name(finding.symbol);
   if (!advice && kind == "no-provider" && finding.fixes.empty())
-    finding.fixes = {{"define it, or add the object or library that does to the link", {}, {}}};
+    finding.fixes = {{"define it, or link the object or library that defines it", {}, {}}};
   if (!advice) return;
   // That libasan.so or a test library's main defines it is true, and not how it is linked.
   const bool is_runtime = !advice->option.empty() || advice->of_cxx_runtime;

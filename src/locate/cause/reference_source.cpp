@@ -538,10 +538,8 @@ class ReferenceSources {
       const auto& [function, at] = key->second;
       tables_.emplace_back(finding, of_class + "::" + function);
       set(*finding, "key-function-missing",
-          fmt::format(
-              "the vtable is where {}::{} is, the first virtual function of the class that is neither inline nor "
-              "pure, declared in {}:{}, and no input defines that",
-              of_class, function, at.file, at.line),
+          fmt::format("the compiler emits the vtable with {}::{} ({}:{}), and no input defines that function", of_class,
+                      function, at.file, at.line),
           {},
           fmt::format("define that function, {}::{}, in one source file, or link the file that does", of_class,
                       function),

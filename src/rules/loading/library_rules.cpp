@@ -317,12 +317,12 @@ Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& u
     options.push_back(option_for(needed->name));
   }
   Finding finding = make_finding(kNeededUnused, {},
-                                 fmt::format("{} needs {} and uses nothing of {}", name, fmt::join(libraries, ", "),
-                                             unused.size() == 1 ? "it" : "them"));
+                                 fmt::format("{} is linked to {} but uses no symbol from {}", name,
+                                             fmt::join(libraries, ", "), unused.size() == 1 ? "it" : "them"));
   finding.sites.push_back(loaded_site(image, 0, Role::Reference));
   for (const NeededLibrary* needed : unused)
     finding.sites.push_back(loaded_site(image, needed->library, Role::Candidate));
-  finding.fixes.push_back({fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before {}",
+  finding.fixes.push_back({fmt::format("remove {} when linking {}, or put -Wl,--as-needed before {}",
                                        fmt::join(options, " "), name, unused.size() == 1 ? "it" : "them")});
   return finding;
 }
@@ -896,7 +896,7 @@ class NeedCheck {
     } else if (binding->count == 0) {
       finding.cause = {"nothing-binds", fmt::format("nothing in {} refers to a symbol of it", file), {}};
       finding.fixes.push_back(
-          {fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before it", option, file)});
+          {fmt::format("remove {} when linking {}, or put -Wl,--as-needed before it", option, file)});
     } else {
       const std::string more =
           binding->count == 1 ? "" : fmt::format(" and {} more of its symbols", binding->count - 1);
