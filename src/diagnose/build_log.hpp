@@ -87,7 +87,7 @@ enum class LogErrorKind : std::uint8_t {
   PackageRefused,       ///< auditwheel: `name` is the platform
   OtherLinkError,       ///< said by a linker and none of the above
   LinkFailed,           ///< "collect2: error: ld returned 1 exit status"
-  CommandFailed,        ///< setuptools, make, ninja; `name` is the program or the target
+  CommandFailed,        ///< setuptools, make, ninja, a shell; `name` is the program or the target
 };
 
 enum class LogTool : std::uint8_t { Unknown, Bfd, Gold, Lld, Mold, Nvlink, Compiler, BuildTool, Loader };
@@ -113,7 +113,8 @@ struct LogError {
   LogTool tool = LogTool::Unknown;
   std::string symbol;           ///< as printed: demangled by most host linkers, mangled by nvlink
   LogPlace place;               ///< the rejected definition, the reference, the #include
-  LogPlace first;               ///< duplicates and mismatches: the definition that came first
+  LogPlace first;               ///< duplicates and mismatches: the definition that came first; LoadRefused: the
+                                ///< Python source whose import failed
   std::vector<LogPlace> more;   ///< further references that the same message lists
   std::vector<LogPlace> chain;  ///< HeaderNotFound: from the source down; each file includes the next, the last `place`
   std::string name;             ///< see LogErrorKind

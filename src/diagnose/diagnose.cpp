@@ -78,11 +78,11 @@ class Reasons {
  public:
   explicit Reasons(const std::vector<LogError>& errors) {
     for (const LogError& error : errors)
-      if (!only_follows(error.kind)) commands_.insert(error.command);
+      if (!only_follows(error.kind) || !error.cause.empty()) commands_.insert(error.command);
   }
 
   bool note(const LogError& error) const {
-    if (!only_follows(error.kind) || commands_.empty()) return false;
+    if (!only_follows(error.kind) || !error.cause.empty() || commands_.empty()) return false;
     // Without a command on one of the sides it may be the same one, and mostly is.
     return error.command == kNoCommand || commands_.contains(kNoCommand) || commands_.contains(error.command);
   }
@@ -129,6 +129,7 @@ RootError open(const LogError& from, const BuildLog& log) {
   to.tool = from.tool;
   to.command = from.command;
   to.folder = from.folder;
+  if (from.kind == LogErrorKind::LoadRefused) to.importer = from.first.file;
   DiagnosedError& error = to.error;
   error.kind = value_for(kKindWords, from.kind);
   error.tool = value_for(kToolWords, from.tool);
@@ -154,8 +155,11 @@ std::string subject_of(const LogError& error) {
   if (error.kind == LogErrorKind::CompileError)
     return error.command == kNoCommand && error.place.line != 0 ? source_of(error).file : std::string();
   if (error.kind == LogErrorKind::RelocationRefused && !error.place.input.empty()) return error.place.display_input();
-  if (error.kind == LogErrorKind::LoadRefused) return error.cause;  // of several symbols and versions too
-  if (error.kind == LogErrorKind::RelocationOverflow) return {};    // of one layout
+  // Of several symbols and versions too; of a program that was killed, what make and the shell print.
+  if (error.kind == LogErrorKind::LoadRefused || only_follows(error.kind)) {
+    if (!error.cause.empty()) return error.cause;
+  }
+  if (error.kind == LogErrorKind::RelocationOverflow) return {};  // of one layout
   if (!error.symbol.empty()) return WrittenName(error.symbol).plain();
   return error.name.empty() ? error.text : error.name;
 }
@@ -187,7 +191,7 @@ std::vector<RootError> root_errors(const BuildLog& log) {
   Groups groups(log);
   std::size_t without_target = 0;  // from here on the build tool has not said yet what it could not make
   for (const LogError& error : log.errors) {
-    if (error.kind == LogErrorKind::CommandFailed)
+    if (error.kind == LogErrorKind::CommandFailed && !error.name.empty())
       for (; without_target < all.size(); ++without_target) all[without_target].target = error.name;
     if (reasons.note(error)) continue;
     const std::size_t number = groups.number_of(error, all.size());
@@ -570,9 +574,8 @@ void note_unknown_commands(std::vector<RootError>& errors) {
   for (RootError& error : errors)
     if (!error.error.symbol.empty() && error.command == kNoCommand && !error.error.link && error.is_of_link())
       error.error.notes.emplace_back(
-          "the log has no command for it, and its files are not here: build verbosely (make VERBOSE=1, ninja -v), or "
-          "give "
-          "the build's folder with -p");
+          "the log has no link command, and its files are not here: rebuild with `make VERBOSE=1` or `ninja -v`, or "
+          "name the build folder: elfaudit diagnose -p BUILD_DIR LOG");
 }
 
 /// The nvcc commands that a log shows, in its order.
@@ -606,8 +609,12 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   std::vector<RootError> errors = root_errors(log);
   CommandFolders folders(options.folder, options.build);
   result.links = audit_links(errors, log, options, folders);
+  LoadedFiles loaded(options.jobs, folders);
   Suggestions suggestions(log, folders);
-  for (RootError& error : errors) suggestions.find(error);
+  for (RootError& error : errors) {
+    loaded.answer(error);
+    suggestions.find(error);
+  }
   note_unknown_commands(errors);
   for (RootError& error : errors) result.errors.push_back(std::move(error.error));
   result.findings = flag_findings(log);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "diagnose/build_log.hpp"
+#include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/jobs.hpp"
 
@@ -83,6 +84,7 @@ struct RootError {
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands
   std::string target{};                ///< what the build tool says, behind the error, that it could not make
   std::string folder{};                ///< that the build was in, as the log says it; empty: not said
+  std::string importer{};              ///< LoadRefused: the Python source whose import failed; empty: not said
 
   /// About what a link makes of its inputs, as a linker says it.
   bool is_of_link() const {
@@ -151,6 +153,25 @@ std::vector<LogLink> find_links(const std::vector<RootError>& errors, const Buil
 bool ends_alike(std::string_view a, std::string_view b);
 
 constexpr std::size_t kMostNamed = 6;  ///< files in a sentence
+
+// --- The files that loaders name (loader_errors.cpp).
+
+/// Audits them where they are here, each once, and shows the finding that is about the error.
+class LoadedFiles {
+ public:
+  /// `folders` is borrowed.
+  LoadedFiles(unsigned jobs, const CommandFolders& folders) : jobs_(jobs), folders_(folders) {}
+
+  void answer(RootError& error);
+
+ private:
+  const Audit* audit_of(const std::string& path);  ///< null: too many
+  static void attach(DiagnosedError& error, const Audit& audit, const std::string& path);
+
+  unsigned jobs_;
+  const CommandFolders& folders_;
+  std::map<std::string, Audit> audits_;
+};
 
 // --- What to do about a message alone, without an audit: files found nearby, and options to add (suggestions.cpp).
 

@@ -6,7 +6,7 @@
 //     ...
 //
 //   log line 60: undefined reference to f()
-//     the log alone shows:
+//     from the log alone:
 //     reference libx.a(b.o)  b.cpp:3
 //     note: its objects are not here: a.o, libx.a
 
@@ -201,8 +201,6 @@ std::string labelled(std::string_view label, const std::string& text, std::size_
 
 void print_suggestions(std::string& out, const DiagnosedError& error, std::size_t columns) {
   for (std::size_t i = 0; i < error.fixes.size(); ++i) out += labelled(i == 0 ? "fix" : "or", error.fixes[i], columns);
-  const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
-  if (looked_for && error.fixes.empty()) out += "  no file of that name is near these folders\n";
 }
 
 const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagnosis) {
@@ -219,10 +217,11 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
   const DiagnosedError error = for_display(made);
   const std::string title = "log line " + lines_of(error.lines) + ": " + headline(error);
   // The name stays whole, to be copied.
-  const std::size_t name = error.demangled.empty() ? std::string::npos : title.rfind(error.demangled);
-  const bool is_last = name != std::string::npos && name + error.demangled.size() == title.size();
+  const std::string symbol = without_default_arguments(error.demangled);
+  const std::size_t name = symbol.empty() ? std::string::npos : title.rfind(symbol);
+  const bool is_last = name != std::string::npos && name + symbol.size() == title.size();
   const bool is_wide = is_last && options.columns != 0 && title.size() > options.columns;
-  out += bold(is_wide ? fitted(title.substr(0, name - 1), 0, options.columns) + "\n  " + error.demangled
+  out += bold(is_wide ? fitted(title.substr(0, name - 1), 0, options.columns) + "\n  " + symbol
                       : fitted(title, 0, options.columns),
               options.color) +
          "\n";
@@ -230,7 +229,7 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
     out += finding_text(*error.finding, options.color, options.columns);
     print_sites(out, lines_of_log_alone(error), "the log also shows");
   } else {
-    print_sites(out, error.sites, "the log alone shows");
+    print_sites(out, error.sites, "from the log alone");
   }
   print_chain(out, error.chain);
   if (!error.finding) print_searched(out, error);
@@ -265,21 +264,28 @@ std::string summary(const Diagnosis& diagnosis) {
                                      [](const DiagnosedLink& link) { return link.audited; });
   std::string text = counted(diagnosis.errors.size() + joined, "error") + " in the log";
   if (joined != 0) text += fmt::format(", grouped by cause into {}", diagnosis.errors.size());
-  if (!diagnosis.links.empty())
-    text +=
-        fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);
-  return text;
+  if (diagnosis.links.empty() && found != 0)
+    text += fmt::format("; {} explained by auditing the file that it names", found);
+  if (diagnosis.links.empty()) return text;
+  if (audited == 0)
+    return text + (diagnosis.links.size() == 1 ? "; its link was not audited" : "; no link was audited");
+  const std::string of = static_cast<std::size_t>(audited) == diagnosis.links.size()
+                             ? (audited == 1 ? "its link" : counted(diagnosis.links.size(), "link"))
+                             : fmt::format("{} of {}", audited, counted(diagnosis.links.size(), "link"));
+  return text + fmt::format("; {} explained by auditing {}", found, of);
 }
 
 }  // namespace
 
 std::string headline(const DiagnosedError& error) {
-  if (error.kind == "duplicate-definition") return "multiple definition of " + error.demangled;
-  if (error.kind == "undefined-reference") return "undefined reference to " + error.demangled;
+  const std::string name = without_default_arguments(error.demangled);
+  if (error.kind == "duplicate-definition") return "multiple definition of " + name;
+  if (error.kind == "undefined-reference") return "undefined reference to " + name;
   if (error.kind == "library-not-found") return "cannot find " + error.name;
   if (error.kind == "input-not-found" || error.kind == "header-not-found") return error.name + ": no such file";
   if (error.kind == "library-not-on-line") return fmt::format("{} is not on the link line", error.name);
-  return error.text;
+  const std::size_t at = error.symbol.starts_with("_Z") ? error.text.find(error.symbol) : std::string::npos;
+  return at == std::string::npos ? error.text : std::string(error.text).replace(at, error.symbol.size(), name);
 }
 
 std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options) {

@@ -1,13 +1,30 @@
 // What loaders say at run time, through whatever program: glibc's ld.so and musl's, Python, Node, Ruby, R, Java, Julia,
 // and CUDA's loader. Each program puts words of its own before the loader's, so that messages are known by a phrase.
-// LogError::name is the library, version or class that is missing, `place.input` the file that asks for it.
+// LogError::name is the library, version or class that is missing, `place.input` the file that asks for it, and
+// `first.file` the Python source that imports it. The second half opens the files that are here.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "diagnose/diagnose.hpp"
 #include "diagnose/log_errors.hpp"
+#include "elf/file_kind.hpp"
+#include "elfaudit/error.hpp"
 #include "locate/cause/cause.hpp"
+#include "rules/rules.hpp"
+#include "scan/scan.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit::log_errors {
@@ -36,6 +53,7 @@ std::size_t add(Reader& reader, Advice answer, std::string_view name, std::strin
   error.name = name;
   error.symbol = symbol;
   if (!file.empty()) set_input(error.place, file);
+  error.first.file = std::exchange(reader.python_file, {});
   reader.errors.push_back(std::move(error));
   return 1;
 }
@@ -84,7 +102,7 @@ std::size_t read_musl(Reader& reader, std::string_view text) {
   if (relocating.found) {
     const Around module = split_at(relocating.after, ": ");
     const Around symbol = split_at(module.after, ": symbol not found");
-    if (symbol.found) return add(reader, on_musl(), {}, module.before, symbol.before);
+    if (symbol.found) return add(reader, on_musl(module.before, symbol.before), {}, module.before, symbol.before);
     if (module.after.starts_with("unsupported relocation type"))
       return add(reader,
                  {"musl's loader was given a file of glibc's", "remove libc6-compat, or run it on a system with glibc"},
@@ -101,7 +119,7 @@ std::size_t read_musl(Reader& reader, std::string_view text) {
                 "apk add libgcc libstdc++; better, use its build for musl"},
                library.before, by);
   if (starts_with_any(library.before, {"ld-linux", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}))
-    return add(reader, on_musl(), library.before, by);
+    return add(reader, on_musl(by, {}), library.before, by);
   return add(reader,
              {fmt::format("{} is in none of the folders that musl's loader searches", library.before),
               "install its package, or name its folder as rpath or in LD_LIBRARY_PATH"},
@@ -114,8 +132,10 @@ std::size_t read_missing(Reader& reader, std::string_view text) {
   const Around parts = split_at(text, ": cannot open shared object file");
   if (!parts.found) return 0;
   const std::string_view library = last_word(parts.before);
-  // Ruby says the file behind.
-  const std::string_view by = first_name(split_at(parts.after, "No such file or directory - ").after);
+  // Ruby names the file after the message, glibc a program before it.
+  std::string_view by = first_name(split_at(parts.after, "No such file or directory - ").after);
+  if (const Around program = split_at(text, ": error while loading shared libraries: "); program.found)
+    by = last_word(program.before);
   return add(reader, on_missing_library(library), library, by);
 }
 
@@ -130,11 +150,11 @@ std::size_t read_phrase(Reader& reader, std::string_view text) {
 }
 
 std::size_t read_host_program(Reader& reader, std::string_view text) {
-  const Around python = split_at(text, "does not define module export function (");
-  if (python.found) {
-    const std::string_view name = split_at(python.after, ")").before;
-    return add(reader, on_missing_init(name), name);
-  }
+  for (const std::string_view phrase : {"does not define module export function (", "does not define init function ("})
+    if (const Around python = split_at(text, phrase); python.found) {
+      const std::string_view name = split_at(python.after, ")").before;
+      return add(reader, on_missing_init(name), name);
+    }
   if (text.starts_with("NODE_MODULE_VERSION ") || has(text, "Module did not self-register"))
     return add(reader, {"the addon was built for another version of Node", "build it again for this one: npm rebuild"},
                "NODE_MODULE_VERSION");
@@ -154,3 +174,177 @@ std::size_t read_loader(Reader& reader) {
 }
 
 }  // namespace elfaudit::log_errors
+
+namespace elfaudit::diagnose_stage {
+
+// --- The files that such a message names, where they are here: what `elfaudit check` finds of them.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFiles = 8;                        // audited for one log
+constexpr std::size_t kMostBeside = 64;                      // libraries in the folder of one
+constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;  // of such a library
+
+/// The finding of an audit that is about what the loader reports; null where there is none.
+const Finding* finding_about(const std::vector<Finding>& findings, const DiagnosedError& error) {
+  const bool is_library = error.symbol.empty() && error.name.find(".so") != std::string::npos;
+  const std::string needs =
+      is_library ? fmt::format(" needs {}, ", base_name(error.name)) : fmt::format(" needs version {} of ", error.name);
+  const auto is_about = [&](const Finding& finding) {
+    if (finding.severity == Severity::Note) return false;
+    if (!error.symbol.empty())
+      return finding.rule == "undefined-symbol" &&
+             (finding.symbol == error.symbol || std::ranges::count(finding.symbols, error.symbol) != 0);
+    return finding.rule == (is_library ? "needed-not-found" : "version-unmet") &&
+           finding.message.find(needs) != std::string::npos;
+  };
+  const auto found = std::ranges::find_if(findings, is_about);
+  return found == findings.end() ? nullptr : &*found;
+}
+
+bool defines(const ObjectFacts& object, std::string_view name) {
+  return std::ranges::any_of(object.symbols,
+                             [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
+}
+
+/// The library that would be loaded with the file here and defines the symbol; empty when there is none.
+std::string definer_in(const Image& image, std::string_view symbol) {
+  for (std::size_t i = 1; i < image.loaded.size(); ++i)
+    if (image.loaded[i] != nullptr && defines(*image.loaded[i], symbol)) return image.closure.libraries[i].path;
+  return {};
+}
+
+/// Shared objects in the folder of a file, apart from itself, that define the symbol.
+std::vector<std::string> definers_beside(const std::string& file, std::string_view symbol) {
+  const fs::path folder = fs::path(file).parent_path();
+  std::set<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end;
+       !error && at != end && names.size() < kMostBeside; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code failed;
+    if (name.starts_with("lib") && name.find(".so") != name.npos && !fs::equivalent(at->path(), file, failed) &&
+        at->is_regular_file(failed) && at->file_size(failed) <= kLargest)
+      names.insert((folder / name).string());
+  }
+  std::vector<std::string> found;
+  for (const std::string& path : names) {
+    const InputFacts facts = scan_input(path);
+    if (facts.kind == InputKind::SharedObject && facts.objects.size() == 1 && defines(facts.objects[0], symbol))
+      found.push_back(path);
+  }
+  return found;
+}
+
+/// What is in a file that no loader takes; empty where that is not known.
+Advice on_content(const std::string& path) {
+  const std::string name(base_name(path));
+  std::string head;
+  FileKind kind = FileKind::Unknown;
+  try {
+    std::uint64_t size = 0;
+    const FileDescriptor file = open_for_reading(path.c_str(), &size);
+    head.resize(std::min<std::uint64_t>(size, 512));
+    if (!read_all(file.get(), head.data(), 0, head.size())) return {};
+    kind = file_kind(std::as_bytes(std::span(head)));
+  } catch (const InputError&) {
+    return {};
+  }
+  if (head.starts_with("version https://git-lfs"))
+    return {fmt::format("{} is a pointer of Git LFS, not the file itself", name), "fetch it: git lfs pull"};
+  if (head.find("GROUP") != head.npos || head.find("INPUT") != head.npos)
+    return {fmt::format("{} is a linker script: it can be linked with, not loaded", name),
+            fmt::format("load the library that it names, {}.N", name)};
+  if (head.starts_with("PK\x03\x04") || head.starts_with("\x1f\x8b"))
+    return {fmt::format("{} is a compressed archive", name), "unpack it"};
+  if (kind == FileKind::Archive)
+    return {fmt::format("{} is a static library: it can be linked with, not loaded", name),
+            "link it, or build the shared one"};
+  if (kind == FileKind::Elf) {
+    const bool is_64 = probe_file(path).machine.is_64;
+    return {fmt::format("{} is a file of {} bits, and the program that loads it is not", name, is_64 ? 64 : 32), {}};
+  }
+  return {fmt::format("{} {}", name, unreadable_reason(kind)), {}};
+}
+
+/// "x/site-packages" of a path in it; empty for others.
+std::string site_packages_in(const std::string& path) {
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+    if (const std::size_t at = path.find(folder); at != path.npos) return path.substr(0, at + folder.size() - 1);
+  return {};
+}
+
+/// Where packages of PyPI keep a library of CUDA: "nvidia/cuda_runtime/lib/libcudart.so.12", "nvidia/cu13/lib/...".
+std::string library_in_packages(const std::string& site_packages, std::string_view library) {
+  std::set<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(site_packages) / "nvidia", error), end; !error && at != end;
+       at.increment(error))
+    if (const fs::path path = at->path() / "lib" / library; is_regular_file(path.string())) found.insert(path.string());
+  return found.empty() ? std::string() : *found.begin();
+}
+
+}  // namespace
+
+const Audit* LoadedFiles::audit_of(const std::string& path) {
+  const auto known = audits_.find(path);
+  if (known != audits_.end()) return &known->second;
+  if (audits_.size() == kMostFiles) return nullptr;
+  AuditOptions options;
+  options.jobs = jobs_;
+  return &audits_.emplace(path, audit(job_from_files({path}), options)).first->second;
+}
+
+void LoadedFiles::answer(RootError& open) {
+  DiagnosedError& error = open.error;
+  if (open.kind != LogErrorKind::LoadRefused) return;
+  const std::string site = site_packages_in(open.importer);
+  if (const std::string path = site.empty() ? "" : library_in_packages(site, base_name(error.name)); !path.empty()) {
+    error.notes.push_back(fmt::format("{} is here, and the loader does not search that folder", path));
+    error.fixes.insert(error.fixes.begin(),
+                       fmt::format("load it first, as `import torch` does, or name its folder as rpath: {}",
+                                   fs::path(path).parent_path().string()));
+  }
+  if (error.sites.empty()) return;
+  const std::string path = folders_.find(error.sites.front().input, open.folder);
+  if (path.empty()) return;
+  const FileProbe probe = probe_file(path);
+  if (error.symbol.empty() && error.name.empty()) {
+    const bool is_of_content = error.text.find("ELF header") != std::string::npos ||
+                               error.text.find("ELF class") != std::string::npos ||
+                               error.text.find("too short") != std::string::npos;
+    if (Advice content = is_of_content ? on_content(path) : Advice(); !content.cause.empty()) {
+      error.notes = {content.cause};
+      if (!content.fix.empty()) error.fixes = {content.fix};
+    }
+  } else if (probe.kind == ProbedKind::Elf) {
+    if (const Audit* audit = audit_of(path)) attach(error, *audit, path);
+  }
+}
+
+void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::string& path) {
+  const Image* image = audit.images.empty() ? nullptr : &audit.images.front();
+  const std::string definer = image == nullptr || error.symbol.empty() ? "" : definer_in(*image, error.symbol);
+  const Finding* found = definer.empty() ? finding_about(audit.findings, error) : nullptr;
+  if (found != nullptr) {
+    if (!found->fixes.empty()) {
+      error.notes.clear();  // the words alone said less
+      error.fixes.clear();
+    }
+    error.finding = *found;
+  } else if (!definer.empty()) {
+    error.notes = {fmt::format("{}, which {} would load here, defines it: another copy of that library was loaded",
+                               definer, base_name(path))};
+    error.fixes = {"see that the loader finds this copy first: LD_LIBRARY_PATH, rpath, or what was loaded before it"};
+    return;
+  }
+  if (error.symbol.empty()) return;
+  for (const std::string& library : definers_beside(path, error.symbol)) {
+    error.notes.push_back(fmt::format("{} defines it, and {} does not need that library", library, base_name(path)));
+    error.fixes.insert(error.fixes.begin(), fmt::format("link {} with {}", base_name(path), library));
+  }
+}
+
+}  // namespace elfaudit::diagnose_stage

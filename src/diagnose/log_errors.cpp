@@ -348,11 +348,20 @@ std::size_t read_missing_input(Reader& reader) {
   return 0;
 }
 
+void explain_failed_tool(LogError& error) {
+  if (std::optional<Advice> advice = on_failed_tool(error.text)) {
+    error.cause = std::move(advice->cause);
+    error.fix = std::move(advice->fix);
+  }
+}
+
 std::size_t read_link_failed(Reader& reader) {
   const std::string_view text = trim(reader.text());
   const bool collect2 = text.starts_with("collect2: ") && text.find("error: ld ") != std::string_view::npos;
   if (collect2 || text.find(": error: linker command failed with exit code ") != std::string_view::npos) {
-    return add(reader, LogErrorKind::LinkFailed, LogTool::Compiler, {});
+    add(reader, LogErrorKind::LinkFailed, LogTool::Compiler, {});
+    if (text.find(" terminated with signal ") != std::string_view::npos) explain_failed_tool(reader.errors.back());
+    return 1;
   }
   return 0;
 }
@@ -379,6 +388,7 @@ std::size_t read_error_at_line(Reader& reader) {
     if (place.line == 0 || place.file.find(' ') != std::string::npos || !is_source_name(place.file)) continue;
     if (place.file.starts_with("conftest.")) return 0;  // configure tries what compiles
     LogError error = reader.make(LogErrorKind::CompileError, LogTool::Compiler);
+    if (phrase.starts_with(": fatal") || phrase.starts_with(": internal")) explain_failed_tool(error);
     error.place = place;
     error.chain.assign(reader.included_from.rbegin(), reader.included_from.rend());
     reader.errors.push_back(std::move(error));
@@ -410,7 +420,12 @@ std::size_t read_error_of_tool(Reader& reader) {
     found = found || (parts.found && parts.before.find(' ') == std::string_view::npos &&
                       (program.starts_with("cc1") || classify_program(std::string(program)) == ProgramKind::Driver));
   }
-  return found ? add(reader, LogErrorKind::CompileError, LogTool::Compiler, {}) : 0;
+  if (!found) return 0;
+  add(reader, LogErrorKind::CompileError, LogTool::Compiler, {});
+  for (const std::string_view phrase :
+       {"fatal error: ", "internal compiler error: ", "unable to execute command: ", "died due to signal "})
+    if (text.find(phrase) != std::string_view::npos) explain_failed_tool(reader.errors.back());
+  return 1;
 }
 
 /// gcc's "in.h: In function 'int f()':" is between the includes and the message.
@@ -418,9 +433,9 @@ bool is_scope_line(std::string_view text) {
   return text.ends_with(':') && (text.find(": In ") != std::string_view::npos || text.ends_with(": At global scope:"));
 }
 
-/// "make[1]: *** [Makefile:2: x] Error 1" -> "x"; older make has "[x]".
+/// "make[1]: *** [Makefile:2: x] Error 1" -> "x"; older make has "[x]", and behind it may be "Killed".
 std::string_view make_target(std::string_view text) {
-  std::string_view target = between(text, "*** [", "] Error");
+  std::string_view target = between(text, "*** [", "] ");
   const std::size_t colon = target.rfind(": ");
   return colon == std::string_view::npos ? target : target.substr(colon + 2);
 }
@@ -479,7 +494,9 @@ std::size_t read_build_tool(Reader& reader) {
   }
   const bool make = text.starts_with("make") || text.starts_with("gmake");
   if (make && text.find(": *** [") != std::string_view::npos) {
-    return add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, make_target(text));
+    add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, make_target(text));
+    if (is_end_of_program(text.substr(text.rfind("] ") + 2))) explain_failed_tool(reader.errors.back());
+    return 1;
   }
   if (text.starts_with("FAILED: ")) {  // ninja; 1.12 puts "[code=1] " before the target
     std::string_view target = text.substr(8);
@@ -492,6 +509,32 @@ std::size_t read_build_tool(Reader& reader) {
   return 0;
 }
 
+bool is_end_of_program(std::string_view text) {
+  text = trim(text);
+  // bash: "x.sh: line 1: 4711 Killed                  g++ -c a.cpp"
+  if (const Around line = split_at(text, ": line "); line.found) {
+    const std::string_view process = trim(split_at(line.after, ": ").after);
+    const std::size_t digits = std::min(process.find_first_not_of("0123456789"), process.size());
+    const std::string_view end = digits == 0 ? std::string_view() : trim(process.substr(digits));
+    for (const std::string_view word : {"Killed", "Segmentation fault", "Illegal instruction"})
+      if (end.starts_with(word)) text = word;
+  }
+  if (text.find("ld terminated with signal ") != text.npos) return true;
+  if (text.find("error: ") != text.npos || text.find("arning: ") != text.npos) return false;
+  return is_among(text, {"Killed", "Segmentation fault", "Segmentation fault (core dumped)", "Illegal instruction",
+                         "Illegal instruction (core dumped)", "LLVM ERROR: out of memory"}) ||
+         text.starts_with("virtual memory exhausted") || text.ends_with(": No space left on device") ||
+         text.ends_with("] No space left on device") || text.ends_with(": memory exhausted") ||
+         text.ends_with("'std::bad_alloc'") || text.find(": out of memory allocating ") != text.npos;
+}
+
+std::size_t read_failed_tool(Reader& reader) {
+  if (!is_end_of_program(reader.text())) return 0;
+  add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, {});
+  explain_failed_tool(reader.errors.back());
+  return 1;
+}
+
 }  // namespace elfaudit::log_errors
 
 namespace elfaudit {
@@ -501,8 +544,9 @@ using namespace log_errors;
 
 /// The most particular first: nvlink's and lld's messages have forms of their own, GNU ld's are known by a phrase.
 std::size_t read_one(Reader& reader) {
-  for (auto* read : {read_nvlink, read_odr_violation, read_text_relocation, read_known_form, read_lld_or_mold,
-                     read_gold, read_bfd, read_loader, read_compiler, read_build_tool, read_other_linker_line}) {
+  for (auto* read :
+       {read_nvlink, read_odr_violation, read_text_relocation, read_known_form, read_lld_or_mold, read_gold, read_bfd,
+        read_loader, read_compiler, read_build_tool, read_failed_tool, read_other_linker_line}) {
     if (const std::size_t taken = read(reader)) return taken;
   }
   return 1;
@@ -512,7 +556,14 @@ std::size_t read_one(Reader& reader) {
 bool may_be_message(std::string_view text) {
   return text.find(':') != std::string_view::npos || trim(text).starts_with("undefined reference to ") ||
          text.find("ELF load command") != std::string_view::npos || text.find("PyInit_") != std::string_view::npos ||
-         text.find("NODE_MODULE_VERSION") != std::string_view::npos;
+         text.find("NODE_MODULE_VERSION") != std::string_view::npos || is_end_of_program(text);
+}
+
+/// Python's traceback: `File "/x/site-packages/y/__init__.py", line 3, in <module>`.
+std::string_view installed_file_in(std::string_view text) {
+  text = trim(text);
+  if (!text.starts_with("File \"") || text.find("-packages/") == text.npos) return {};
+  return split_at(text.substr(6), "\", line ").before;
 }
 
 }  // namespace
@@ -521,6 +572,7 @@ std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
   Reader reader;
   for (std::size_t at = 0; at < lines.size() && reader.errors.size() <= limits::kLogErrors;) {
     reader.lines = lines.subspan(at);
+    if (const std::string_view file = installed_file_in(reader.text()); !file.empty()) reader.python_file = file;
     if (!may_be_message(reader.text())) {
       reader.included_from.clear();
       ++at;

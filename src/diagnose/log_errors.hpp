@@ -21,6 +21,7 @@ struct Reader {
   std::span<const LogLine> lines;
   LogPlace in_function;                 ///< GNU ld: "a.o: in function `main':"
   std::vector<LogPlace> included_from;  ///< "In file included from ...", innermost first
+  std::string python_file;              ///< of a traceback: the last file in it that is installed
   std::vector<LogError> errors;
 
   std::string_view text(std::size_t ahead = 0) const {
@@ -46,6 +47,7 @@ std::size_t read_gold(Reader& reader);
 std::size_t read_bfd(Reader& reader);
 std::size_t read_compiler(Reader& reader);
 std::size_t read_build_tool(Reader& reader);
+std::size_t read_failed_tool(Reader& reader);
 std::size_t read_loader(Reader& reader);
 std::size_t read_other_linker_line(Reader& reader);
 
@@ -84,6 +86,9 @@ void set_file_and_line(LogPlace& place, std::string_view text);
 
 /// Does a name end as those of link inputs do: .o, .a, .so.1, "x.a(y.o)"?
 bool looks_like_input(std::string_view name);
+
+/// Is the line what a shell, make or the system prints when a program was ended, or when the disk or memory is full?
+bool is_end_of_program(std::string_view text);
 
 std::string_view trim(std::string_view text);
 

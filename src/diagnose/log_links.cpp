@@ -85,6 +85,15 @@ const std::vector<std::string>& CommandFolders::builds() {
     if (is_build_folder(folder)) add(folder);
     for (const std::string& build : builds_below(folder)) add(build);
   }
+  // A log may lie in a folder of its own, in the build's or beside it.
+  constexpr int kMostAbove = 3;
+  std::string above = log_folder_;
+  for (int i = 0; i < kMostAbove && !above.empty(); ++i) {
+    above = in_folder(above, "..");
+    if (above.ends_with('/') && above.size() > 1) above.pop_back();
+    for (const std::string& folder : {above, in_folder(above, "build")})
+      if (is_build_folder(folder)) add(folder);
+  }
   return *builds_;
 }
 

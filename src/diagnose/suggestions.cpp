@@ -23,6 +23,7 @@
 #include "locate/cause/cause.hpp"
 #include "scan/library_names.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -315,6 +316,15 @@ std::vector<std::string> seen_from(const std::string& folder, const std::vector<
   return seen;
 }
 
+/// What was looked for and where, in place of a file.
+void note_not_found(DiagnosedError& error, const std::string& what, std::vector<std::string> folders) {
+  constexpr std::size_t kMostShown = 6;
+  if (!error.nearby.empty()) return;
+  for (std::string& folder : folders)
+    if (folder == ".") folder = "the working directory";
+  error.notes.push_back(fmt::format("{} was not found in or near {}", what, some_of(folders, kMostShown)));
+}
+
 /// Where nothing is known of the folders that were searched.
 void have_one(std::vector<std::string>& near, const std::string& folder) {
   if (near.empty()) near.push_back(folder.empty() ? "." : folder);
@@ -377,6 +387,7 @@ void Suggestions::find_header(RootError& open) {
   for (const NearbyFile& file : error.nearby)
     error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
   if (error.nearby.empty()) note_generated(error, searched);
+  note_not_found(error, error.name, near);
 }
 
 /// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
@@ -405,15 +416,68 @@ Machine machine_of(const LogCommand& command, const std::string& folder) {
   return {};
 }
 
-/// nvcc searches its toolkit, other compilers do not.
-void add_from_toolkit(DiagnosedError& error) {
-  if (!error.nearby.empty() || !error.name.starts_with("-l") || error.name.starts_with("-l:")) return;
-  const std::string folder = "/usr/local/cuda/lib64";
-  for (const char* ending : {".so", ".a"})
-    if (std::string file = folder + "/lib" + error.name.substr(2) + ending; is_regular_file(file)) {
-      error.nearby.push_back({folder, std::move(file), true});
-      return;
-    }
+/// A library of CUDA, or of PyTorch.
+bool is_of_cuda(std::string_view option) {
+  return starts_with_any(option, {"-lcuda", "-lcublas", "-lcufft", "-lcurand", "-lcusparse", "-lcusolver", "-lcupti",
+                                  "-lcudnn", "-lcufile", "-lnv", "-lnccl", "-lnpp", "-lc10", "-ltorch"});
+}
+
+/// Where CUDA's libraries may be: the toolkit whose nvcc the command names, those that the environment or the usual
+/// places have, and the packages of the Python whose folders the command names. nvcc searches its toolkit, other
+/// compilers do not.
+std::vector<std::string> cuda_installations(const LogCommand* command) {
+  constexpr std::size_t kMostToolkits = 32;
+  std::vector<std::string> found;
+  if (command != nullptr && base_name(command->program) == "nvcc" && command->program.starts_with('/'))
+    found.push_back(parent_of(parent_of(command->program)));
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"})
+    if (const char* value = std::getenv(name); value != nullptr && *value == '/') found.emplace_back(value);
+  found.emplace_back("/usr/local/cuda");
+  std::set<std::string, std::greater<>> versions;
+  std::error_code error;
+  for (fs::directory_iterator at("/usr/local", error), end; !error && at != end; at.increment(error))
+    if (at->path().filename().string().starts_with("cuda-") && versions.size() < kMostToolkits)
+      versions.insert(at->path().string());
+  found.insert(found.end(), versions.begin(), versions.end());
+  std::set<std::string> packages;
+  for (const std::string& word : command == nullptr ? std::vector<std::string>() : command->argv)
+    for (const std::string_view name : {"/site-packages/", "/dist-packages/"})
+      if (const std::size_t at = word.find(name), root = word.find('/'); at != word.npos)
+        packages.insert(word.substr(root, at + name.size() - 1 - root));
+  found.insert(found.end(), packages.begin(), packages.end());
+  std::erase_if(found, [](const std::string& folder) { return !is_folder(folder); });
+  return found;
+}
+
+std::vector<std::string> library_folders(const std::string& installation) {
+  std::vector<std::string> folders;
+  for (const char* folder : {"/lib64", "/targets/x86_64-linux/lib", "/targets/sbsa-linux/lib", "/lib", "/torch/lib"})
+    for (const char* stubs : {"", "/stubs"}) folders.push_back(installation + folder + stubs);
+  std::set<std::string> parts;
+  std::error_code error;
+  for (fs::directory_iterator at(installation + "/nvidia", error), end; !error && at != end; at.increment(error))
+    parts.insert(at->path().string() + "/lib");
+  folders.insert(folders.end(), parts.begin(), parts.end());
+  return folders;
+}
+
+/// The library in the first of the folders that has it; of packages, which have no libx.so, as "libx.so.12".
+void add_from(const std::string& installation, DiagnosedError& error) {
+  const std::string name = "lib" + error.name.substr(2);
+  for (const std::string& folder : library_folders(installation)) {
+    if (!error.nearby.empty()) return;
+    for (const char* ending : {".so", ".a"})
+      if (std::string file = fmt::format("{}/{}{}", folder, name, ending); is_regular_file(file)) {
+        error.nearby.push_back({folder, std::move(file), true});
+        return;
+      }
+    std::set<std::string> versions;
+    std::error_code failed;
+    if (folder.find("/nvidia/") != folder.npos)
+      for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+        if (at->path().filename().string().starts_with(name + ".so.")) versions.insert(at->path().string());
+    if (!versions.empty()) error.nearby.push_back({folder, *versions.begin(), false});
+  }
 }
 
 }  // namespace
@@ -429,18 +493,32 @@ void Suggestions::find_library(RootError& open) {
   have_one(near, folder);
   look(error, &NearbyFinder::library, error.name, {near, folder.empty() ? "." : folder});
   const Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
+  if (is_of_cuda(error.name))
+    for (const std::string& installation : cuda_installations(command_of(open))) {
+      add_from(installation, error);
+      near.push_back(installation);
+    }
   std::erase_if(error.nearby, [&](const NearbyFile& file) {
     const Machine of_file = probe_file(file.file).machine;
     const bool fits = !machine.known() || !of_file.known() || of_file == machine;
     if (!fits) error.notes.push_back(fmt::format("{} is for another machine", file.file));
     return !fits;
   });
-  add_from_toolkit(error);
   for (const NearbyFile& file : error.nearby) {
     const std::string name(base_name(file.file));
-    error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
-                                     : fmt::format("-L{} -l:{} (it exists only under this name)", file.folder, name));
+    const bool is_stub = file.folder.ends_with("/stubs");
+    error.fixes.push_back(
+        file.exact ? fmt::format("-L{} ({} is there{})", file.folder, name, is_stub ? ": to link with only" : "")
+                   : fmt::format("-L{} -l:{} (it exists only under this name)", file.folder, name));
   }
+  if (error.nearby.empty() && error.name == "-lnvToolsExt") {
+    error.notes.emplace_back("CUDA 12.9 and later have no libnvToolsExt: NVTX 3, which replaces it, is headers alone");
+    error.fixes.emplace_back(
+        "include <nvtx3/nvToolsExt.h> and leave -lnvToolsExt out (CMake: CUDA::nvtx3 in place of CUDA::nvToolsExt)");
+  }
+  const std::string name =
+      error.name.substr(std::min<std::size_t>(error.name.starts_with("-l:") ? 3 : 2, error.name.size()));
+  note_not_found(error, error.name.starts_with("-l:") ? name : fmt::format("lib{0}.so or lib{0}.a", name), near);
 }
 
 void Suggestions::find_input(RootError& open) {

@@ -242,6 +242,36 @@ void show(Site& site) {
 
 }  // namespace
 
+std::string without_default_arguments(std::string name) {
+  if (name.find("operator") != std::string::npos) return name;  // a '<' that opens nothing
+  std::vector<bool> of_library;                                 // open brackets: are they of a template of std?
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(') of_library.push_back(false);
+    if (c == '<') {
+      std::size_t start = i;
+      while (start > 0 && (is_word_char(name[start - 1]) || name[start - 1] == ':')) --start;
+      of_library.push_back(name.compare(start, 5, "std::") == 0);
+    }
+    if ((c == ')' || c == '>') && !of_library.empty()) of_library.pop_back();
+    if (c != ',' || of_library.empty() || !of_library.back()) continue;
+    const std::string_view rest = std::string_view(name).substr(i);
+    if (!starts_with_any(rest, {", std::allocator<", ", std::char_traits<", ", std::less<", ", std::hash<",
+                                ", std::equal_to<", ", std::default_delete<"}))
+      continue;
+    std::size_t end = rest.find('<');
+    for (int depth = 0; end < rest.size(); ++end)
+      if ((depth += rest[end] == '<' ? 1 : rest[end] == '>' ? -1 : 0) == 0) break;
+    name.erase(i, end + 1);
+    --i;
+  }
+  for (const std::string_view spelled : {"std::__cxx11::basic_string<char >", "std::__cxx11::basic_string<char>",
+                                         "std::basic_string<char >", "std::basic_string<char>"})
+    for (std::size_t at = name.find(spelled); at != std::string::npos; at = name.find(spelled, at))
+      name.replace(at, spelled.size(), "std::string");
+  return name;
+}
+
 Finding for_display(Finding finding) {
   for (std::string* text : {&finding.symbol, &finding.demangled, &finding.message}) show(*text);
   for (Site& site : finding.sites) show(site);

@@ -106,6 +106,10 @@ nlohmann::ordered_json or_null(const std::string& text);  ///< null when empty
 /// What the log says, in one form whatever tool said it: "multiple definition of state".
 std::string headline(const DiagnosedError& error);
 
+/// As people write a demangled name: without the default arguments of the C++ library's templates, and "std::string" for
+/// that of either ABI. For headings: what names a symbol to look for has all of it.
+std::string without_default_arguments(std::string name);
+
 // --- Findings and the like with every text in them made visible() (support/strings.hpp), for the reports that go to a
 // terminal or a CI log. Only the diff of a fix stays, which these reports don't print. Documents for programs have the
 // names as they are: json_text() and its like escape them.

@@ -113,6 +113,25 @@ LOADERS = [
     ("app: error while loading shared libraries: libz.so.1: failed to map segment from shared object: Operation not permitted", "TMPDIR"),
     ("java.lang.UnsatisfiedLinkError: x.so: Error relocating x.so: __longjmp_chk: symbol not found", "Alpine"),
     ("java.lang.UnsatisfiedLinkError: x.so: Error loading shared library libgcc_s.so.1: No such file or directory (needed by x.so)", "apk add libgcc"),
+    ("ImportError: _C.so: undefined symbol: cublasLtMatmul", "link _C.so again with -lcublasLt "),
+    ("ImportError: _C.so: undefined symbol: __nvJitLinkCreate_12_4", "-lnvJitLink"),
+    ("ImportError: _C.so: undefined symbol: nvshmem_init", "-lnvshmem_host"),
+    ("ImportError: _C.so: undefined symbol: nvtxRangePushA", "-lnvToolsExt"),
+    ("ImportError: _C.so: undefined symbol: cuFileRead", "-lcufile"),
+    ("ImportError: _C.so: undefined symbol: cuTensorMapEncodeTiled", "-lcuda after its objects; if it is, install a newer driver"),
+    ("ImportError: _C.so: undefined symbol: _ZTVN10__cxxabiv117__class_type_infoE", "C++ compiler"),
+    ("AttributeError: _C.so: undefined symbol: PyInit_fast", "PYBIND11_MODULE(fast,"),
+    ("ImportError: dynamic module does not define init function (initfast)", "PYBIND11_MODULE(fast,"),
+    ("ImportError: libshm.so: cannot open shared object file: No such file or directory", "import torch before"),
+    ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "--gpus all"),
+    ("./app: error while loading shared libraries: libnvidia-ml.so.1: cannot open shared object file: No such file or directory", "--gpus all"),
+    ("ImportError: libcudart.so.12: cannot open shared object file: No such file or directory", "nvidia-cuda-runtime-cu12"),
+    ("ImportError: libcublas.so.13: cannot open shared object file: No such file or directory", "PyPI: nvidia-cublas;"),
+    ("ImportError: libnvshmem_host.so.3: cannot open shared object file: No such file or directory", "nvidia-nvshmem-cu12"),
+    ("./app: error while loading shared libraries: libpython3.11.so.1.0: cannot open shared object file: No such file or directory", "LIBDIR"),
+    ("ImportError: /gone/_C.so: cannot open shared object file: No such file or directory", "build or install it again"),
+    ("ImportError: Error relocating _C.so: _Z3fooi: symbol not found", "ldd -r _C.so"),
+    ("ImportError: Error relocating _C.so: cublasCreate_v2: symbol not found", "-lcublas "),
     ("java.lang.UnsatisfiedLinkError: x.so: libc.musl-x86_64.so.1: cannot open shared object file: No such file or directory", "glibc"),
 ]
 
@@ -127,6 +146,76 @@ def test_what_a_loader_says(bench, line, fix):
 def test_a_linker_is_no_loader(bench, line):
     bench.write("build.log", line + "\n")
     assert "load-refused" not in bench.audit("diagnose", "--format", "json", "build.log").out
+
+
+# What ended a program -> part of the note, which says that the link is not to blame.
+ENDED = {
+    "Killed": "memory", "Segmentation fault (core dumped)": "crashed", "x.sh: line 1: 4711 Killed                  g++ -c a.cpp": "memory",
+    "make: *** [Makefile:3: x] Segmentation fault (core dumped)": "crashed", "make[2]: *** [CMakeFiles/a.dir/build.make:76: a.cpp.o] Killed": "memory",
+    "g++: fatal error: Killed signal terminated program cc1plus": "memory", "collect2: fatal error: ld terminated with signal 9 [Killed]": "memory",
+    "a.cpp:5:1: internal compiler error: in foo, at bar.c:33": "fault of its own", "nvcc error   : 'ptxas' died due to signal 11 (Invalid memory reference)": "crashed",
+    "/usr/bin/ld: final link failed: No space left on device": "disk is full", "a.cpp:3:1: fatal error: error writing to /tmp/cc.s: No space left on device": "disk is full",
+    "collect2: fatal error: ld terminated with signal 11 [Segmentation fault], core dumped": "linker itself",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ENDED)
+def test_what_is_no_error_of_the_link(bench, line):
+    [error] = errors(bench, line)
+    assert ENDED[line] in error["note"] and ("not an error of the link" in error["note"]) == (ENDED[line] != "linker itself") and error["fixes"], error
+
+
+@pytest.mark.parametrize("line", ["a.cpp:1:1: error: 'Killed' was not declared", "test 7 checks that Killed is printed", "warning: x: No space left on device"])
+def test_words_that_end_no_program(bench, line):
+    bench.write("build.log", line + "\n")
+    assert "of the link" not in bench.audit("diagnose", "build.log").out
+
+
+def test_a_library_of_the_toolkit(bench):
+    for file in "lib64/libcublas.so", "lib64/stubs/libcuda.so":
+        bench.write("toolkit/" + file, "")
+    for library, folder in {"cublas": "lib64", "cuda": "lib64/stubs"}.items():
+        bench.write("build.log", f"/usr/bin/ld: cannot find -l{library}\n")
+        out = bench.sh(f"CUDA_HOME=$PWD/toolkit $ELFAUDIT diagnose build.log", check=False).out
+        assert f"fix: -L{bench.path}/toolkit/{folder} (lib{library}.so is there" in out, out
+    [error] = errors(bench, "/usr/bin/ld: cannot find -lnvToolsExt")
+    assert "CUDA::nvtx3" in error["fixes"][0] and "libnvToolsExt.so or libnvToolsExt.a was not found in or near the working directory" in error["note"], error
+
+
+def test_a_library_of_python_packages(bench):
+    for file in "cuda_runtime/lib/libcudart.so.12", "nvshmem/lib/libnvshmem_host.so.3":
+        bench.write("venv/site-packages/nvidia/" + file, "")
+    site = f"{bench.path}/venv/site-packages"
+    [error] = errors(bench, f"/usr/bin/g++ a.o -L{site}/torch/lib -lnvshmem_host -o _C.so\n/usr/bin/ld: cannot find -lnvshmem_host")
+    assert error["fixes"][0] == f"-L{site}/nvidia/nvshmem/lib -l:libnvshmem_host.so.3 (it exists only under this name)"
+    log = f'Traceback (most recent call last):\n  File "{site}/pkg/__init__.py", line 1, in <module>\nImportError: libcudart.so.12: cannot open shared object file: No such file or directory'
+    [error] = errors(bench, log)
+    assert f"{site}/nvidia/cuda_runtime/lib" in error["fixes"][0] and "as `import torch` does" in error["fixes"][0], error
+
+
+def test_the_file_that_a_loader_names(lab):
+    """What `check` says of it; else which copy here would do."""
+    lab.write("c.c", "int cublasGemmEx(void), core(void); void *PyInit__C(void) { return cublasGemmEx() ? (void *)1 : (void *)(long)core(); }")
+    lab.sh("gcc -shared -fPIC c.c -o _C.so")
+    [error] = errors(lab, f"ImportError: {lab.path}/_C.so: undefined symbol: cublasGemmEx")
+    assert error["finding"]["rule"] == "undefined-symbol" and "-lcublas after its objects, for cublasGemmEx" in error["finding"]["fixes"][0]["text"], error
+    lab.write("core.c", "int core(void) { return 1; }")
+    lab.sh("gcc -shared -fPIC core.c -o libcore.so")
+    [error] = errors(lab, "ImportError: _C.so: undefined symbol: core")
+    assert error["fixes"][0] == "link _C.so with libcore.so", error
+
+
+CONTENTS = {
+    "version https://git-lfs.github.com/spec/v1\noid sha256:0\n": "git lfs pull", "/* GNU ld script */\nGROUP ( libx.so.1 )\n": "load the library that it names",
+    "PK\x03\x04": "unpack it", "!<arch>\n": "shared one",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CONTENTS)
+def test_a_file_that_is_not_elf(bench, text):
+    bench.write("x.so", text)
+    [error] = errors(bench, "ImportError: x.so: invalid ELF header")
+    assert CONTENTS[text] in error["fixes"][0], error
 
 
 # What linkers and other tools print: the log, the kind, the symbol, part of the first fix. The messages are theirs, word for word.

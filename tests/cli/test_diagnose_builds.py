@@ -37,6 +37,20 @@ def test_a_build(lab, way, title):
     agree(lab, way, CASES[title])
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("folder", ["logs", "build/logs"])
+def test_a_log_in_a_folder_of_its_own(lab, tmp_path_factory, folder):
+    need("cmake")
+    lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nadd_executable(app m.c)\n")
+    lab.write("m.c", "int gone(void);\nint main(void) { return gone(); }\n")
+    lab.write(f"{folder}/make.log", "")
+    lab.sh(f"cmake -G 'Unix Makefiles' -S . -B build > /dev/null && ! cmake --build build > {folder}/make.log 2>&1")
+    log = lab.path / folder / "make.log"
+    lab.path = tmp_path_factory.mktemp("elsewhere")
+    result = lab.audit("diagnose", log)
+    assert "error: gone is not defined by any input [undefined-symbol]" in result.out, result
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("title", CASES)

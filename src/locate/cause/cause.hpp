@@ -107,8 +107,13 @@ Advice on_unmet_version(std::string_view version, std::string_view library, std:
 /// A loader finds `symbol`, which `module` needs, in nothing that is loaded. `version`: that it asks for; empty: none.
 Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::string_view version);
 
-/// A loader for musl says so of a name.
-const Advice& on_musl();
+/// The same where the name alone says which library or device link it belongs to; nothing for other names. `needed`: the
+/// DT_NEEDED entries of `module`; null: not known.
+std::optional<Advice> advice_at_load(std::string_view module, std::string_view symbol,
+                                     const std::vector<std::string>* needed = nullptr);
+
+/// musl's loader finds the symbol in nothing that is loaded.
+Advice on_musl(std::string_view module, std::string_view symbol);
 
 /// A loader finds the library in no folder.
 Advice on_missing_library(std::string_view library);
@@ -123,6 +128,10 @@ struct PhraseAdvice {
   bool of_file = false;  ///< the message names a file before it
 };
 std::optional<PhraseAdvice> on_phrase(std::string_view text);
+
+/// A tool or a program of the build was ended by the system, has a fault of its own, or the disk is full: no error of
+/// the link. Nothing: the text does not say so.
+std::optional<Advice> on_failed_tool(std::string_view text);
 
 /// What linkers and other tools say.
 enum class Message : std::uint8_t {

@@ -92,23 +92,48 @@ std::optional<Advice> on_family(std::string_view symbol) {
                   "build or install it again for this Python"};
   if (symbol.starts_with("rb_"))
     return Advice{"its name is of Ruby's C API, and this Ruby does not have it", "install the gem again: gem pristine"};
-  if (starts_with_any(symbol,
-                      {"cuMem", "CuMem", "cuCtx", "cuDevice", "cuLaunch", "cuModule", "cuStream", "cuInit", "cuGet"}))
-    return Advice{"it uses the CUDA driver, and was linked without it, or the driver is older",
-                  "link it with -lcuda; if it is, install a newer driver"};
   return std::nullopt;
 }
 
+/// The DT_NEEDED entry of the library that "-lcublas" names; empty when there is none.
+std::string_view needed_for(std::string_view option, const std::vector<std::string>& needed) {
+  const std::string start = fmt::format("lib{}.so", option.substr(2));
+  const auto found =
+      std::find_if(needed.begin(), needed.end(), [&](const std::string& name) { return name.starts_with(start); });
+  return found == needed.end() ? std::string_view() : *found;
+}
+
 /// "-lcublas" of a library that the file may have been linked with, in an older copy.
-Advice on_library_of_name(const Advice& of_name, std::string_view module) {
-  const std::string who(module.empty() ? "it" : base_name(module));
-  return {fmt::format("{} was linked without {}, or an older copy of that library is loaded", who, of_name.option),
-          fmt::format("link {} again with {} after its objects; if it is, let the loader find the newer copy first "
-                      "(LD_LIBRARY_PATH or rpath)",
-                      who, of_name.option)};
+Advice on_library_of_name(const Advice& of_name, const std::string& who, const std::vector<std::string>* needed) {
+  const bool is_driver = of_name.option == "-lcuda";
+  const std::string newer =
+      is_driver ? "install a newer driver" : "let the loader find the newer copy first (LD_LIBRARY_PATH or rpath)";
+  const std::string link = fmt::format("link {} again with {} after its objects", who, of_name.option);
+  if (needed == nullptr || !of_name.option.starts_with("-l"))
+    return {fmt::format("{} was linked without {}, or an older copy of that library is loaded", who, of_name.option),
+            fmt::format("{}; if it is, {}", link, newer), of_name.option};
+  const std::string_view library = needed_for(of_name.option, *needed);
+  if (library.empty()) return {fmt::format("{} was linked without {}", who, of_name.option), link, of_name.option};
+  return {fmt::format("{} needs {}, and the copy that is loaded does not define it: it is older than the one that {} "
+                      "was linked with",
+                      who, library, who),
+          newer, of_name.option};
 }
 
 }  // namespace
+
+std::optional<Advice> advice_at_load(std::string_view module, std::string_view symbol,
+                                     const std::vector<std::string>* needed) {
+  const std::string who(module.empty() ? "it" : base_name(module));
+  std::optional<Advice> advice = advice_on_name(symbol);
+  if (!advice || symbol == "main" || symbol.starts_with("Py") || symbol.starts_with("_Py")) return std::nullopt;
+  if (advice->of_cxx_runtime)
+    return Advice{fmt::format("{} was linked without the C++ runtime", who),
+                  fmt::format("link {} with the C++ compiler (g++, clang++)", who), "-lstdc++"};
+  if (!advice->option.empty()) return on_library_of_name(*advice, who, needed);
+  if (advice->of_one_library) return advice;
+  return std::nullopt;
+}
 
 Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::string_view version) {
   if (!version.empty() && !symbol.starts_with("nccl")) {
@@ -119,9 +144,9 @@ Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::
                         "LD_LIBRARY_PATH",
                         version)};
   }
+  if (symbol.starts_with("PyInit_")) return on_missing_init(symbol);
   if (auto answer = on_family(symbol)) return *answer;
-  if (const auto advice = advice_on_name(symbol); advice && !advice->of_cxx_runtime && symbol != "main")
-    return advice->option.empty() ? *advice : on_library_of_name(*advice, module);
+  if (auto answer = advice_at_load(module, symbol)) return *answer;
   return {fmt::format("{} was linked without the library that defines it, or another or older copy of that library is "
                       "loaded than the one it was built with",
                       module.empty() ? "the file" : module),
@@ -131,13 +156,55 @@ Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::
                       symbol.starts_with("_Z") ? "" : "; if it is an inline function of C, write static inline")};
 }
 
-const Advice& on_musl() {
-  static const Advice advice{"it was built for glibc, and musl (Alpine) has no such function",
-                             "build it on Alpine, use its musllinux or musl build, or run it on a system with glibc"};
-  return advice;
+Advice on_musl(std::string_view module, std::string_view symbol) {
+  // Names of C++ and of Python are not the C library's.
+  if (starts_with_any(symbol, {"_Z", "Py", "_Py"})) return on_symbol_at_load(module, symbol, {});
+  const auto advice = advice_at_load(module, symbol);
+  // musl has in one library what these are in glibc.
+  if (advice && !is_among(advice->option, {"-lm", "-ldl", "-lrt", "-pthread"})) return *advice;
+  return {"it was built for glibc, and musl (Alpine) has no such function",
+          "build it on Alpine, use its musllinux or musl build, or run it on a system with glibc"};
 }
 
 // --- Libraries that are in none of the folders that a loader searches.
+
+namespace {
+
+/// A library of CUDA, the package that pip installs it from, and whether its soname's number is CUDA's own.
+struct CudaLibrary {
+  std::string_view stem, package;
+  bool numbered_as_cuda;
+};
+constexpr std::array kCudaLibraries{
+    CudaLibrary{"libcudart", "nvidia-cuda-runtime", true}, CudaLibrary{"libcublas", "nvidia-cublas", true},
+    CudaLibrary{"libnvrtc", "nvidia-cuda-nvrtc", true},    CudaLibrary{"libnvJitLink", "nvidia-nvjitlink", true},
+    CudaLibrary{"libcupti", "nvidia-cuda-cupti", true},    CudaLibrary{"libcufft", "nvidia-cufft", false},
+    CudaLibrary{"libcurand", "nvidia-curand", false},      CudaLibrary{"libcusparse", "nvidia-cusparse", false},
+    CudaLibrary{"libcusolver", "nvidia-cusolver", false},  CudaLibrary{"libcufile", "nvidia-cufile", false},
+    CudaLibrary{"libcudnn", "nvidia-cudnn", false},        CudaLibrary{"libnccl", "nvidia-nccl", false},
+    CudaLibrary{"libnvshmem", "nvidia-nvshmem", false},    CudaLibrary{"libnvToolsExt", "nvidia-nvtx", false},
+};
+
+std::optional<Advice> on_cuda_library(std::string_view name) {
+  const std::size_t so = std::min(name.find(".so"), name.size());
+  const std::string_view version = name.substr(std::min(so + 4, name.size()));
+  const std::string_view major = version.substr(0, version.find('.'));
+  for (const CudaLibrary& library : kCudaLibraries) {
+    if (!name.starts_with(library.stem) || major.empty()) continue;
+    // Packages for CUDA 13 have no suffix, apart from those that are not part of the toolkit.
+    const std::string package = !library.numbered_as_cuda        ? fmt::format("{}-cu12 for CUDA 12", library.package)
+                                : major == "11" || major == "12" ? fmt::format("{}-cu{}", library.package, major)
+                                                                 : std::string(library.package);
+    return Advice{
+        fmt::format("it was built for a CUDA whose library is {}, and none of that major version is found", name),
+        fmt::format("install {0} of version {1} (from PyPI: {2}; then load it first, or name its folder, nvidia/*/lib "
+                    "in site-packages, as rpath), or the build for the CUDA that is here",
+                    name.substr(0, so), major, package)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Advice on_missing_library(std::string_view library) {
   const std::string_view name = base_name(library);
@@ -145,27 +212,26 @@ Advice on_missing_library(std::string_view library) {
     return {"the library was given a soname as macOS has it", fmt::format("link it with -Wl,-soname,{}", name)};
   if (name.starts_with("libc.musl-"))
     return {"it was built on Alpine (musl), and this system has glibc", "build it on a system with glibc"};
-  if (name.starts_with("libcuda.so"))
-    return {"no NVIDIA driver is here", "install the driver; in a container, start it with GPUs (--gpus all)"};
-  if (starts_with_any(name, {"libc10", "libtorch"}))
+  if (starts_with_any(name, {"libcuda.so", "libnvidia-ml.so", "libnvcuvid.so", "libnvidia-encode.so"}))
+    return {fmt::format("{} is the NVIDIA driver's, and no driver is here", name),
+            "install the driver; in a container, start it with GPUs (--gpus all)"};
+  if (starts_with_any(name, {"libc10.", "libc10_cuda.", "libtorch", "libshm."}))
     return {fmt::format("{} is PyTorch's, in a folder that only `import torch` makes known", name),
             "import torch before the extension"};
-  if (starts_with_any(name, {"libcudart", "libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver",
-                             "libcudnn", "libnvrtc", "libnvJitLink", "libcupti", "libnccl", "libnvshmem"})) {
-    const std::size_t so = std::min(name.find(".so"), name.size());
-    const std::string_view version = name.substr(std::min(so + 4, name.size()));
-    return {fmt::format("it was built for a CUDA whose library is {}, and none of that major version is found", name),
-            fmt::format("install {} of version {}, or the build for the CUDA that is here", name.substr(0, so),
-                        version.substr(0, version.find('.')))};
-  }
+  if (auto answer = on_cuda_library(name)) return *answer;
   if (starts_with_any(name, {"libssl.so", "libcrypto.so"}))
     return {fmt::format("it was linked with OpenSSL {}, which is not here", name.substr(name.find(".so") + 4)),
             "install that version, or build it with the OpenSSL that is here (or without: static, rustls)"};
   if (name.starts_with("libruby"))
     return {"the gem was built for another Ruby", "build it again for this one: gem pristine"};
   if (name.starts_with("libpython"))
-    return {"it was built for another Python, or that is not in the loader's folders",
-            "install that version's shared library, or build it for this Python"};
+    return {
+        fmt::format("{} is the shared library of that version of Python, and in none of the loader's folders", name),
+        "install that version with its shared library (Debian: libpython3.x), or name its folder as rpath or in "
+        "LD_LIBRARY_PATH (sysconfig's LIBDIR); an extension module is better linked without libpython"};
+  if (library.find('/') != library.npos && has(name, ".so"))
+    return {fmt::format("{} is not there: no such file, or a symbolic link to one that is gone", library),
+            "see that the path is right, or build or install it again"};
   return {
       fmt::format("{} is in none of the folders that the loader searches: RPATH and RUNPATH of the file that needs it, "
                   "LD_LIBRARY_PATH, ldconfig's cache, the system's",
@@ -239,8 +305,49 @@ std::optional<PhraseAdvice> on_phrase(std::string_view text) {
   return std::nullopt;
 }
 
+// --- What ended a tool, or a program that the build runs, where the link has no part in it.
+
+namespace {
+
+constexpr std::string_view kMemory =
+    "give it more memory, or run fewer jobs at a time (-j; CMake: JOB_POOLS for links)";
+
+/// The first one that fits: an internal compiler error says what made it.
+constexpr std::array kOfSystem{
+    Phrase{"No space left on device", "the disk is full, not an error of the link",
+           "free space where the build writes, and in TMPDIR, where compilers write"},
+    Phrase{"Killed", "the system killed it, which it mostly does when memory runs out, not an error of the link",
+           kMemory},
+    Phrase{"signal 9", "the system killed it, which it mostly does when memory runs out, not an error of the link",
+           kMemory},
+    Phrase{"virtual memory exhausted", "there is not enough memory, not an error of the link", kMemory},
+    Phrase{"memory exhausted", "there is not enough memory, not an error of the link", kMemory},
+    Phrase{"out of memory", "there is not enough memory, not an error of the link", kMemory},
+    Phrase{"std::bad_alloc", "there is not enough memory, not an error of the link", kMemory},
+    Phrase{"ld terminated with signal 11", "the linker itself crashed",
+           "link with another version of it, or with another linker (-fuse-ld=lld, -fuse-ld=mold)"},
+    Phrase{"died due to signal", "a program of the compiler crashed, not an error of the link",
+           "use another version of the compiler, or less optimisation for this source, and report it"},
+    Phrase{"internal compiler error", "the compiler has a fault of its own, not an error of the link",
+           "use another version of the compiler, or less optimisation for this source, and report it"},
+    Phrase{"Segmentation fault", "a program crashed, not an error of the link",
+           "see which program it was: a tool (use another version of it), or one that the build made and runs"},
+    Phrase{"Illegal instruction",
+           "a program was compiled for another processor than this one, not an error of the link",
+           "compile what the build runs for this machine, without -march of another one"},
+};
+
+}  // namespace
+
+std::optional<Advice> on_failed_tool(std::string_view text) {
+  for (const Phrase& phrase : kOfSystem)
+    if (has(text, phrase.text)) return Advice{std::string(phrase.cause), std::string(phrase.fix)};
+  return std::nullopt;
+}
+
 Advice on_missing_init(std::string_view init) {
-  const std::string_view module = init.substr(std::min<std::size_t>(init.find('_') + 1, init.size()));
+  std::string_view module = init.substr(std::min<std::size_t>(init.find('_') + 1, init.size()));
+  if (!init.starts_with("PyInit_") && init.starts_with("init")) module = init.substr(4);  // Python 2
   return {
       fmt::format("Python looks for {} because of the file's name, and the file does not export it: it exports the "
                   "function of another name, hides this one, or has none (`elfaudit check` of the file says which)",

@@ -21,6 +21,7 @@
 #include <unordered_set>
 
 #include "load/load_closure.hpp"
+#include "locate/cause/cause.hpp"
 #include "rules/loading/loaded.hpp"
 #include "scan/spelling.hpp"
 #include "support/strings.hpp"
@@ -455,17 +456,43 @@ class ClosureSymbols {
       finding.notes.push_back(
           "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
           "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
-    if (!is_spelled_otherwise || !one)
+    if (std::ranges::any_of(names, is_of_python_2))
       finding.fixes.push_back(
-          {std::ranges::any_of(names, is_of_python_2)
-               ? std::string(
-                     "use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*")
-               : fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
-                             one ? "it" : "them"),
-           {},
-           {}});
+          {"use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*"});
+    else if (!is_spelled_otherwise || !one)
+      advise_on_names(finding, short_name(image, asker), object, names);
     Finding& known = errors_[{loaded_name(image, asker), names.front()}];
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
+  }
+
+  /// Which libraries and device links the names belong to: a fix for each, and one for the rest.
+  static void advise_on_names(Finding& finding, const std::string& asker, const ObjectFacts& object,
+                              const std::vector<std::string>& names) {
+    std::vector<std::pair<Advice, std::vector<std::string>>> answers;
+    std::size_t rest = 0;
+    for (const std::string& name : names) {
+      std::optional<Advice> advice = advice_at_load(asker, name, &object.needed);
+      if (!advice) {
+        ++rest;
+        continue;
+      }
+      const auto known = std::ranges::find_if(answers, [&](const auto& one) { return one.first.fix == advice->fix; });
+      if (known == answers.end())
+        answers.emplace_back(std::move(*advice), std::vector{name});
+      else
+        known->second.push_back(name);
+    }
+    const bool is_all = answers.size() == 1 && rest == 0;
+    if (is_all && !finding.cause) finding.cause = {"runtime-name", answers.front().first.cause, {}};
+    for (const auto& answer : answers)
+      finding.fixes.push_back(
+          {is_all ? answer.first.fix
+                  : fmt::format("{}, for {}", answer.first.fix, some_symbols(answer.second, kMostInNote))});
+    if (rest != 0)
+      finding.fixes.push_back({fmt::format("link {} with the object or library that defines {}", asker,
+                                           !answers.empty()    ? "the others"
+                                           : names.size() == 1 ? "it"
+                                                               : "them")});
   }
 
   /// What is loaded defines one of the names with other parameters, or for the other std::string: the cause.
