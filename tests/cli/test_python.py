@@ -38,6 +38,18 @@ def test_one_version_in_an_abi3_wheel(lab):
     ), result
 
 
+def test_one_wrong_tag_is_one_finding(lab):
+    """numpy in a wheel that its builder called abi3: nineteen modules, and one tag."""
+    files = {f"pkg/{name}.cpython-312-x86_64-linux-gnu.so": module(lab, f"{name}.so") for name in ("_a", "_b", "_c")}
+    (finding,) = check(lab, wheel(lab, "pkg-1.0-cp310-abi3-linux_x86_64.whl", files, "<3.14")).json()["findings"]
+    assert finding["message"] == "3 modules are imported by CPython 3.12 only, but the tag cp310-abi3 promises CPython 3.10 to 3.13"
+    assert [site["member"] for site in finding["sites"]] == list(files) and "cp312-cp312" in finding["fixes"][1]["text"], finding
+    later = {f"pkg/{name}.abi3.so": module(lab, f"{name}.abi3.so", uses) for name, uses in (("_a", ["PyType_GetModule"]), ("_b", ["PyObject_Vectorcall"]))}
+    (finding,) = check(lab, wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", later)).json()["findings"]
+    assert finding["message"] == "2 files use symbols that the stable ABI of CPython 3.8 does not have"
+    assert finding["symbols"] == ["PyObject_Vectorcall", "PyType_GetModule"] and "tag the wheel cp312-abi3" in finding["fixes"][0]["text"], finding
+
+
 def test_one_file_for_each_version_serves_the_tag(lab):
     name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 10, 11, 12, 13, 14), ">=3.10,<3.15")
     assert check(lab, name).code == 0

@@ -140,11 +140,20 @@ std::string whose(const ModuleFile& file) {
   return {};
 }
 
-void add_sites(const Module& module, Finding& finding) {
-  for (const ModuleFile& file : module.files) {
-    finding.sites.push_back(make_file_site(file.object->origin));
-    finding.sites.back().notes.push_back(whose(file));
-  }
+/// Modules for which the same is wrong: one tag, or one interpreter that was left out, is the cause.
+using Modules = std::vector<const Module*>;
+
+/// "kernels/_C", "19 modules"
+std::string named(const Modules& modules) {
+  return modules.size() == 1 ? modules.front()->name : fmt::format("{} modules", modules.size());
+}
+
+void add_sites(const Modules& modules, Finding& finding) {
+  for (const Module* module : modules)
+    for (const ModuleFile& file : module->files) {
+      finding.sites.push_back(make_file_site(file.object->origin));
+      finding.sites.back().notes.push_back(whose(file));
+    }
 }
 
 /// Is all that the file asks of Python in the stable ABI? Returns the version that has all of it; nothing when not.
@@ -165,11 +174,17 @@ bool has_stable_tag(const WheelFacts& wheel) {
                              [](const std::string& tag) { return tag.find("-abi3-") != std::string::npos; });
 }
 
-void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) {
-  const ModuleFile& file = module.files.front();
+void add_fixes(const Modules& modules, const WheelFacts& wheel, Finding& finding) {
+  const ModuleFile& file = modules.front()->files.front();
   if (file.suffix.kind != SuffixKind::OneVersion) return;
-  if (const auto needed = stable_enough(*file.object); needed && has_stable_tag(wheel)) {
-    finding.notes.push_back(fmt::format("what it uses is in the stable ABI of 3.{}", *needed));
+  std::optional<int> needed = 0;
+  for (const Module* module : modules) {
+    const std::optional<int> own = stable_enough(*module->files.front().object);
+    needed = needed && own ? std::optional(std::max(*needed, *own)) : std::nullopt;
+  }
+  if (needed && has_stable_tag(wheel)) {
+    finding.notes.push_back(
+        fmt::format("what {} in the stable ABI of 3.{}", modules.size() == 1 ? "it uses is" : "they use is", *needed));
     finding.fixes.push_back(
         {"give the extension itself py_limited_api=True and define Py_LIMITED_API: setuptools then names it .abi3.so; "
          "bdist_wheel's py_limited_api only changes the wheel's name",
@@ -182,29 +197,33 @@ void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) 
         {fmt::format("tag the wheel cp3{0}-cp3{0}, as bdist_wheel does without py_limited_api, and "
                      "build one for each CPython",
                      python.minor)});
-  finding.fixes.push_back(
-      {fmt::format("build {} for each CPython and put all of them into the wheel", module.name), {}, {}});
+  finding.fixes.push_back({fmt::format("build {} for each CPython and put all of them into the wheel",
+                                       modules.size() == 1 ? modules.front()->name : "them")});
 }
 
-Finding tag_finding(const Module& module, const PythonFiles& package, const Pythons& promised, const Pythons& missing) {
+Finding tag_finding(const Modules& modules, const PythonFiles& package, const Pythons& missing) {
+  const Pythons promised = promised_by(package.wheel, newest_python());
   const Pythons served = difference(promised, missing);
-  const std::string by = served.empty() ? "by none of them" : "by " + to_text(served) + " only";
-  Finding finding = make_finding(kPythonTag, {},
-                                 fmt::format("{} is imported {}, but the tag {} promises {}", module.name, by,
-                                             short_tags(package.wheel), to_text(promised)));
-  add_sites(module, finding);
+  Finding finding = make_finding(
+      kPythonTag, {},
+      fmt::format("{} {} imported {}, but the tag {} promises {}", named(modules), modules.size() == 1 ? "is" : "are",
+                  served.empty() ? "by none of them" : "by " + to_text(served) + " only", short_tags(package.wheel),
+                  to_text(promised)));
+  add_sites(modules, finding);
   if (!package.wheel.requires_python.empty())
     finding.notes.push_back("Requires-Python is " + package.wheel.requires_python);
-  add_fixes(module, package.wheel, finding);
+  add_fixes(modules, package.wheel, finding);
   return finding;
 }
 
-Finding missing_finding(const Module& module, const Pythons& missing) {
-  Finding finding =
-      make_finding(kPythonMissing, {}, fmt::format("{} has no file for {}", module.name, to_text(missing)));
-  add_sites(module, finding);
-  finding.fixes.push_back({fmt::format("build {} for {} too, or leave {} out of Requires-Python and the tags",
-                                       module.name, to_text(missing), missing.size() == 1 ? "it" : "them")});
+Finding missing_finding(const Modules& modules, const Pythons& missing) {
+  const bool one = modules.size() == 1;
+  Finding finding = make_finding(
+      kPythonMissing, {}, fmt::format("{} {} no file for {}", named(modules), one ? "has" : "have", to_text(missing)));
+  add_sites(modules, finding);
+  finding.fixes.push_back(
+      {fmt::format("build {} for {} too, or leave {} out of Requires-Python and the tags",
+                   one ? modules.front()->name : "them", to_text(missing), missing.size() == 1 ? "it" : "them")});
   return finding;
 }
 
@@ -216,24 +235,31 @@ Pythons asked_for(const Evidence& evidence) {
 
 void check_wheel(const PythonFiles& package, const Pythons& asked, std::vector<Finding>& findings) {
   const Pythons promised = promised_by(package.wheel, newest_python());
-  for (const Module& module : modules_of(package)) {
+  const std::vector<Module> modules = modules_of(package);
+  std::map<Pythons, Modules> tagged_wrong;  // by those that can't import them
+  std::map<Pythons, Modules> left_out;
+  for (const Module& module : modules) {
     const Pythons missing = module.not_served(promised);
     if (missing.empty()) continue;
     // Built for one interpreter or none, the tag is wrong; built for several, some were forgotten.
     if (promised.size() - missing.size() < 2)
-      findings.push_back(tag_finding(module, package, promised, missing));
+      tagged_wrong[missing].push_back(&module);
     else if (asked.empty())
-      findings.push_back(missing_finding(module, missing));
-    else if (Pythons both = difference(missing, difference(missing, asked)); !both.empty())
-      findings.push_back(missing_finding(module, both));
+      left_out[missing].push_back(&module);
+    else if (const Pythons both = difference(missing, difference(missing, asked)); !both.empty())
+      left_out[both].push_back(&module);
   }
+  for (const auto& [missing, those] : tagged_wrong) findings.push_back(tag_finding(those, package, missing));
+  for (const auto& [missing, those] : left_out) findings.push_back(missing_finding(those, missing));
 }
 
 /// Directories and loose files promise nothing.
 void check_untagged(const PythonFiles& package, const Pythons& asked, std::vector<Finding>& findings) {
-  for (const Module& module : modules_of(package))
-    if (const Pythons missing = module.not_served(asked); !missing.empty())
-      findings.push_back(missing_finding(module, missing));
+  const std::vector<Module> modules = modules_of(package);
+  std::map<Pythons, Modules> left_out;
+  for (const Module& module : modules)
+    if (const Pythons missing = module.not_served(asked); !missing.empty()) left_out[missing].push_back(&module);
+  for (const auto& [missing, those] : left_out) findings.push_back(missing_finding(those, missing));
 }
 
 /// PEP 503: "Foo.Bar_baz" is "foo-bar-baz".
@@ -431,29 +457,51 @@ void add_fixes(const Claim& claim, const Uses& uses, Finding& finding) {
   }
 }
 
-Finding report(const PythonFiles& package, const std::string& path, const ObjectFacts& object, const Claim& claim,
-               const Uses& uses) {
-  Finding finding =
-      make_finding(kPythonAbi, {},
-                   fmt::format("{} uses {} {} that the stable ABI of {} does not have", path, uses.count(),
-                               uses.count() == 1 ? "symbol" : "symbols", claimed_version(claim)));
-  Site site = make_file_site(object.origin, "claimed by the " + claim.by);
-  if (!uses.never.empty()) site.notes.push_back("in no stable ABI: " + listed(uses.never));
-  for (const auto& [minor, names] : uses.later)
-    site.notes.push_back(fmt::format("since 3.{}: {}", minor, listed(names)));
-  finding.sites.push_back(std::move(site));
-  finding.symbols = uses.never;
-  for (const auto& [minor, names] : uses.later)
-    finding.symbols.insert(finding.symbols.end(), names.begin(), names.end());
+/// A file that goes beyond its claim.
+struct Beyond {
+  std::string path;
+  const ObjectFacts* object = nullptr;
+  Claim claim;
+  Uses uses;
+};
+
+/// Of one file, or of several that one tag of the wheel claims.
+Finding report(const WheelFacts& wheel, const std::vector<Beyond>& files, Severity severity) {
+  const Claim& claim = files.front().claim;
+  const std::size_t count = files.front().uses.count();
+  const std::string who =
+      files.size() != 1 ? fmt::format("{} files use symbols", files.size())
+                        : fmt::format("{} uses {} {}", files.front().path, count, count == 1 ? "symbol" : "symbols");
+  Finding finding = make_finding(
+      kPythonAbi, {}, fmt::format("{} that the stable ABI of {} does not have", who, claimed_version(claim)));
+  finding.severity = severity;
+  Uses all;
+  for (const Beyond& file : files) {
+    const Uses& uses = file.uses;
+    Site site = make_file_site(file.object->origin, "claimed by the " + claim.by);
+    if (!uses.never.empty()) site.notes.push_back("in no stable ABI: " + listed(uses.never));
+    for (const auto& [minor, names] : uses.later)
+      site.notes.push_back(fmt::format("since 3.{}: {}", minor, listed(names)));
+    finding.sites.push_back(std::move(site));
+    finding.symbols.insert(finding.symbols.end(), uses.never.begin(), uses.never.end());
+    for (const auto& [minor, names] : uses.later)
+      finding.symbols.insert(finding.symbols.end(), names.begin(), names.end());
+    add_notes(wheel, uses, finding);
+    all.never.insert(all.never.end(), uses.never.begin(), uses.never.end());
+    all.later.insert(uses.later.begin(), uses.later.end());
+    all.pybind11 = all.pybind11 || uses.pybind11;
+  }
   std::ranges::sort(finding.symbols);
-  finding.severity = severity_of(package.wheel, uses);
-  add_notes(package.wheel, uses, finding);
-  if (finding.severity == Severity::Error) add_fixes(claim, uses, finding);
+  for (std::vector<std::string>* texts : {&finding.symbols, &finding.notes})
+    texts->erase(std::unique(texts->begin(), texts->end()), texts->end());
+  if (finding.severity == Severity::Error) add_fixes(claim, all, finding);
   return finding;
 }
 
 void check(const PythonFiles& package, const Evidence& evidence, const GivenLibraries& libraries,
            std::vector<Finding>& findings) {
+  // Files that use only what was added later are one finding where a tag claims it: that tag is the cause.
+  std::map<Severity, std::vector<Beyond>> by_tag;
   for (const InputFacts& file : package.files) {
     if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
     const SharedObjectName name = shared_object_name(package, file);
@@ -461,8 +509,16 @@ void check(const PythonFiles& package, const Evidence& evidence, const GivenLibr
     if (!claim) continue;
     Uses uses = uses_of(file.objects[0], *claim);
     look_elsewhere(file.objects[0], libraries, uses);
-    if (!uses.empty()) findings.push_back(report(package, name.path, file.objects[0], *claim, uses));
+    if (uses.empty()) continue;
+    const Severity severity = severity_of(package.wheel, uses);
+    const bool of_tag = uses.never.empty() && claim->by.starts_with("tag ");
+    Beyond beyond{name.path, &file.objects[0], *claim, std::move(uses)};
+    if (of_tag)
+      by_tag[severity].push_back(std::move(beyond));
+    else
+      findings.push_back(report(package.wheel, {std::move(beyond)}, severity));
   }
+  for (const auto& [severity, files] : by_tag) findings.push_back(report(package.wheel, files, severity));
 }
 
 std::vector<Finding> python_abis(const Evidence& evidence) {
