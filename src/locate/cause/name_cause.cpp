@@ -86,6 +86,14 @@ constexpr std::array kPrefixed{
     Prefixed{"nccl", "-lnccl", "NCCL"},
     Prefixed{"nvrtc", "-lnvrtc", "NVRTC"},
     Prefixed{"nvml", "-lnvidia-ml", "NVML"},
+    Prefixed{"nvJitLink", "-lnvJitLink", "nvJitLink"},
+    Prefixed{"__nvJitLink", "-lnvJitLink", "nvJitLink"},
+    Prefixed{"nvPTXCompiler", "-lnvptxcompiler_static", "the PTX compiler"},
+    Prefixed{"nvjpeg", "-lnvjpeg", "nvJPEG"},
+    Prefixed{"nvtx", "-lnvToolsExt", "NVTX 2 (NVTX 3 is headers alone, from CUDA 10 on: include <nvtx3/nvToolsExt.h>)"},
+    Prefixed{"cupti", "-lcupti", "CUPTI"},
+    Prefixed{"cutensor", "-lcutensor", "cuTENSOR"},
+    Prefixed{"cuFile", "-lcufile", "cuFile"},
     Prefixed{"cuda", "-lcudart", "the CUDA runtime"},
     Prefixed{"hip", "-lamdhip64", "the HIP runtime"},
     Prefixed{"cu", "-lcuda", "the CUDA driver (where no driver is installed, the toolkit's stub)"},
@@ -160,20 +168,30 @@ std::optional<Advice> of_cuda(std::string_view name) {
   if (name.starts_with("__cudaRegisterLinkedBinary"))
     return Advice{"it was compiled as relocatable device code (-rdc=true), and no device link was made of it",
                   "make a device link of all such objects and archives and link its object too (nvcc -dlink; or "
-                  "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
+                  "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)",
+                  {},
+                  false,
+                  true};
   if (name.starts_with("__fatbinwrap_") && name.find("cuda_device_runtime") != name.npos)
     return Advice{"the device link took libcudadevrt.a, and the host's link does not",
                   "add -lcudadevrt to the host's link", "-lcudadevrt"};
   if (name.starts_with("__fatbinwrap_"))
     return Advice{"the device link took an object that the host's link does not",
-                  "name the same objects and archives in both links"};
+                  "name the same objects and archives in both links",
+                  {},
+                  false,
+                  true};
   if (starts_with_any(name,
                       {"__cudaRegister", "__cudaUnregister", "__cudaPushCall", "__cudaPopCall", "__cudaInitModule"}))
     return Advice{"it is a function of the CUDA runtime, which is not linked, or is older than nvcc",
                   "add -lcudart of nvcc's own toolkit to the link, after the objects", "-lcudart"};
   if (starts_with_any(name, {"nvshmemi_", "nvshmemx_", "nvshmem_"}))
     return Advice{"it is a name of NVSHMEM",
-                  "add -lnvshmem_device to the device link (nvcc -dlink) too, and -lnvshmem_host to the host's"};
+                  "add -lnvshmem_host -lnvshmem_device to the link, after the objects that need it, and "
+                  "-lnvshmem_device to the device link (nvcc -dlink) too",
+                  {},
+                  false,
+                  true};
   for (const Prefixed& library : kPrefixed)
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
@@ -308,12 +326,13 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
                   "compile with -fno-stack-protector, or define it"};
   for (const std::string_view kind : {"vtable for ", "VTT for "}) {
     if (!plain.starts_with(kind)) continue;
-    return Advice{fmt::format("the compiler emits the vtable with the first virtual function of {} that is neither inline "
-                              "nor pure, and no input defines that function",
-                              plain.substr(kind.size())),
-                  "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
-                  "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
-                  "class, not only a member of it"};
+    return Advice{
+        fmt::format("the compiler emits the vtable with the first virtual function of {} that is neither inline "
+                    "nor pure, and no input defines that function",
+                    plain.substr(kind.size())),
+        "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
+        "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
+        "class, not only a member of it"};
   }
   if (plain.starts_with("typeinfo for "))
     return Advice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
@@ -328,7 +347,7 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
   if (parameters != plain.npos && plain.find('<') < parameters && plain.find("operator<") == plain.npos &&
       plain.find("__cxx11") == plain.npos)
     return Advice{
-        "it is of a template, and no linked file has this instantiation for others to use",
+        "no linked file instantiates this template for these types, at least not for other files",
         "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
         "in its header; a full specialisation begins with template<>; of a __global__ template that nvcc 13 compiles, "
         "use -rdc=true or -static-global-template-stub=false, or launch it where it is defined"};
