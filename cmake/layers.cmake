@@ -17,7 +17,7 @@ set(ELFAUDIT_LAYERS
   "locate rules/gpu rules/loading rules/shipping rules/silent"
   "rules/python"
   "audit report"
-  "compare diagnose gate"
+  "compare diagnose gate listing"
   "cli")
 
 # Links the headers of src/FOLDER into build/layers/NAME: each by itself, since a folder may lie in one that must not see

@@ -428,7 +428,7 @@ int run(int given_words, char** given) {
   CLI::App app("say what the linker will reject, which header did it and what to edit", "elfaudit");
   define(app, request, argc > 1 ? argv[1] : "");
   if (argc == 1 && !request.has_command) {
-    print(help_of(app, false), "the help");
+    std::fputs(help_of(app, false).c_str(), stderr);
     return 2;
   }
   if (const std::string complaint = misread_command(app, request); !complaint.empty()) throw UsageError(complaint);

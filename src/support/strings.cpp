@@ -114,14 +114,14 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
   constexpr std::size_t kShortest = 3;  // every option of one letter is near every other
   if (wanted.size() < kShortest) return {};
   std::string best;
-  std::size_t least = wanted.size() / 3 + 1;  // more than every third letter wrong is another word
+  std::pair least(wanted.size() / 3 + 1, std::size_t{0});  // more than every third letter wrong is another word
   for (const std::string& candidate : known) {
     const std::string other = folded(candidate);
     if (other.size() < kShortest) continue;
     const std::size_t edits = other == wanted ? 0 : other.starts_with(wanted) ? 1 : edit_distance(wanted, other);
-    if (edits >= least) continue;
+    if (std::pair(edits, other.size()) >= least) continue;  // of two that begin with it the shorter
     best = candidate;
-    least = edits;
+    least = {edits, other.size()};
   }
   return best;
 }
