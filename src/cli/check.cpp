@@ -23,6 +23,7 @@
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
 #include "facts/cache.hpp"
+#include "facts/facts_file.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
@@ -275,6 +276,7 @@ int explain_command(const Request& request) {
   print(json ? json_report(reports, result.complete)
              : explain_report(reports, columns_of_terminal(stdout), use_color(request.color)),
         "the report");
+  for (const std::string& note : notes_on_facts(result.inputs, true)) complain(note);
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
   return result.complete ? 0 : 2;

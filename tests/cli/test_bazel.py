@@ -243,6 +243,7 @@ def test_a_duplicate_symbol_fails_the_build(duplicate, start_lib):
     assert failed.code == 1 and "Auditing //:app failed" in failed.err, failed
     assert "state is defined twice [duplicate-definition]" in failed.err
     assert re.search(r"cause +core/core\.cc:4 and tables\.cc:2 each define it", failed.err), failed.out + failed.err
+    assert failed.err.count("missing") == failed.err.count("missing: known from") == 1, failed
     assert "CppLink" not in failed.count, "an output group of its own needs no linker"
     # As the linker has it, with --keep_going beside the audit.
     failed = duplicate("build", start_lib, "//:app")

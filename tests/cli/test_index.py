@@ -85,6 +85,7 @@ def test_facts_of_an_object_that_was_made_anew_keep_to_their_own(tree):
     result = tree.audit("check", "a.o.facts", "b.o")
     assert result.code == 1 and "include/h.hpp:2" in result.out and "a.cpp:5" not in result.out, result
     assert result.out.count("note: a.o changed since a.o.facts was made: index it again\n") == 1, result
+    assert "a.o changed since a.o.facts was made" in tree.audit("explain", "counter", "a.o.facts").err
 
 
 NOTE = re.compile(r"note: .* (is|are) missing: known from all\.facts only\n")
