@@ -1,12 +1,14 @@
-// elfaudit list images|symbols|members|needs FILE..., list closure FILE..., diff OLD NEW, rules [ID...] and
-// diagnose LOG
+// elfaudit list images|symbols|members|needs FILE..., list closure FILE..., diff OLD NEW, rules [ID...],
+// diagnose LOG and show WHEEL...
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "input/build/build_plan.hpp"
 #include "locate/cause/cause.hpp"
 #include "report/wording.hpp"
+#include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -284,6 +287,172 @@ int diagnose_command(const Request& request) {
   } catch (const InputError& error) {
     throw UsageError(fmt::format("cannot read the log: {}: {}", error.path, error.what()));
   }
+}
+
+// --- show WHEEL...: what `check` found of wheels, as answers to what a wheel claims.
+
+namespace {
+
+/// What a wheel's name says of it. Nothing: elfaudit can't tell.
+struct WheelClaim {
+  std::string claim;  ///< "cp312-cp312", "manylinux_2_17_x86_64"
+  std::optional<bool> holds;
+  std::vector<std::string> why;  ///< the findings against it
+};
+
+struct ShownWheel {
+  const Package* package = nullptr;
+  std::vector<WheelClaim> claims;
+  std::vector<PlatformNeeds> platforms;
+  std::vector<std::string> gpu;    ///< "sm_90a", "compute_90"
+  std::optional<bool> uploadable;  ///< to PyPI, by its tags alone
+  std::string why_not;             ///< the tag that PyPI refuses, or that is not known
+};
+
+bool is_about(const Finding& finding, const Package& package) {
+  return std::ranges::any_of(finding.sites, [&](const Site& site) { return site.origin.path == package.path; });
+}
+
+/// By the findings of these rules; those about a platform name its tag.
+WheelClaim judge_claim(const Audit& audit, const Package& package, std::string claim,
+                       const std::vector<std::string_view>& rules, bool is_known) {
+  WheelClaim judged{std::move(claim), is_known ? std::optional(true) : std::nullopt, {}};
+  for (const Finding& finding : audit.findings) {
+    const bool names_platform =
+        finding.rule != "python-platform" || finding.message.find(judged.claim) != std::string::npos;
+    if (!is_among(finding.rule, rules) || !names_platform || !is_about(finding, package)) continue;
+    judged.why.push_back(finding.message);
+    if (finding.severity == Severity::Error)
+      judged.holds = false;
+    else if (judged.holds == true)
+      judged.holds = std::nullopt;
+  }
+  return judged;
+}
+
+/// The tags that PyPI accepts for Linux (https://github.com/pypi/warehouse, warehouse/forklift/legacy.py).
+void judge_upload(ShownWheel& wheel) {
+  wheel.uploadable = true;
+  for (const std::string& tag : wheel.package->wheel.tags) {
+    const std::string platform = tag.substr(tag.rfind('-') + 1);
+    const bool is_accepted = starts_with_any(platform, {"manylinux", "musllinux_"}) ||
+                             is_among(platform, {"any", "linux_armv6l", "linux_armv7l"});
+    if (is_accepted || wheel.uploadable == false) continue;
+    wheel.uploadable = platform.starts_with("linux_") ? std::optional(false) : std::nullopt;
+    wheel.why_not = platform;
+  }
+}
+
+ShownWheel shown(const Audit& audit, std::uint32_t index) {
+  ShownWheel wheel{&audit.packages[index], {}, platform_needs(audit.packages, audit.images, index), {}, {}, {}};
+  const Package& package = *wheel.package;
+  wheel.claims.push_back(judge_claim(audit, package, short_tags(package.wheel),
+                                     {"python-tag", "python-abi", "python-undefined", "python-missing"},
+                                     audit.complete));
+  for (const PlatformNeeds& platform : wheel.platforms)
+    wheel.claims.push_back(
+        judge_claim(audit, package, platform.claimed, {"python-platform"},
+                    audit.complete && (!platform.oldest.empty() || platform.claimed.starts_with("linux_"))));
+  const auto by_length = [](const std::string& a, const std::string& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  };
+  std::set<std::string, decltype(by_length)> archs(by_length);
+  for (const InputFacts& file : package.files)
+    for (const ObjectFacts& object : file.objects)
+      for (const DeviceImage& image : object.device.images) archs.insert(image.target());
+  wheel.gpu.assign(archs.begin(), archs.end());
+  judge_upload(wheel);
+  return wheel;
+}
+
+std::string text_of(const ShownWheel& wheel, std::size_t columns) {
+  constexpr std::size_t kWidth = 14;
+  std::string out = visible(wheel.package->path) + "\n";
+  const auto row = [&](std::string_view label, const std::string& text) {
+    out += fmt::format("  {:<{}}{}\n", label, kWidth - 2, wrapped(visible(text), kWidth, columns));
+  };
+  for (const WheelClaim& claim : wheel.claims) {
+    row("claim", claim.claim + (claim.holds == true    ? ": consistent with its files"
+                                : claim.holds == false ? ": false"
+                                                       : ": unknown"));
+    for (const std::string& why : claim.why) row("", why);
+  }
+  for (const PlatformNeeds& platform : wheel.platforms) {
+    row("oldest tag", platform.oldest.empty() ? "unknown, for " + platform.claimed : platform.oldest);
+    if (platform.repaired != platform.oldest) row("", platform.repaired + " with the libraries below in the wheel");
+    for (const auto& reason : platform.reasons) row("because", reason.file + " needs " + reason.need);
+    for (const auto& library : platform.libraries)
+      row("library", fmt::format("{}, for {}", library.need, library.file));
+  }
+  if (!wheel.gpu.empty()) row("GPU code", some_of(wheel.gpu, wheel.gpu.size()));
+  row("PyPI", wheel.uploadable == true    ? "accepts its tags"
+              : wheel.uploadable == false ? fmt::format("refuses the tag {}", wheel.why_not)
+                                          : fmt::format("unknown whether it accepts the tag {}", wheel.why_not));
+  return out;
+}
+
+nlohmann::ordered_json json_of(const ShownWheel& wheel) {
+  using Json = nlohmann::ordered_json;
+  const auto or_unknown = [](const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); };
+  const WheelFacts& facts = wheel.package->wheel;
+  Json json = {{"path", wheel.package->path}, {"name", facts.name}, {"version", facts.version}, {"tags", facts.tags}};
+  json["claims"] = Json::array();
+  for (const WheelClaim& claim : wheel.claims)
+    json["claims"].push_back({{"claim", claim.claim}, {"holds", or_unknown(claim.holds)}, {"why", claim.why}});
+  json["platforms"] = Json::array();
+  for (const PlatformNeeds& platform : wheel.platforms) {
+    Json one = {{"claimed", platform.claimed},
+                {"oldest", or_null(platform.oldest)},
+                {"with_libraries", or_null(platform.repaired)}};
+    one["reasons"] = Json::array();
+    for (const auto& reason : platform.reasons)
+      one["reasons"].push_back({{"file", reason.file}, {"need", reason.need}});
+    one["libraries"] = Json::array();
+    for (const auto& library : platform.libraries)
+      one["libraries"].push_back({{"file", library.file}, {"library", library.need}});
+    json["platforms"].push_back(std::move(one));
+  }
+  json["gpu"] = wheel.gpu;
+  json["uploadable"] = or_unknown(wheel.uploadable);
+  return json;
+}
+
+}  // namespace
+
+int show_command(const Request& request) {
+  if (request.has_command) throw UsageError("show takes wheels, not a link command");
+  enter_sandbox(request);
+  AuditOptions options;
+  options.jobs = request.audit.jobs;
+  std::optional<Audit> audited;
+  {
+    const ProgressLine line;
+    audited.emplace(audit(job_from_files(request.files), options));
+  }
+  const Audit& audit = *audited;
+  std::vector<InputError> errors = audit.job.missing;
+  for (const InputFacts& input : audit.inputs) errors.push_back({input.path, "is not a wheel"});
+  nlohmann::ordered_json document = {
+      {"schema", "elfaudit/1"}, {"version", ELFAUDIT_VERSION}, {"complete", audit.complete}};
+  document["wheels"] = nlohmann::ordered_json::array();
+  std::string text;
+  bool is_false = false;
+  for (std::uint32_t i = 0; i < audit.packages.size(); ++i) {
+    const Package& package = audit.packages[i];
+    errors.insert(errors.end(), package.errors.begin(), package.errors.end());
+    for (const InputFacts& file : package.files) errors.insert(errors.end(), file.errors.begin(), file.errors.end());
+    if (package.wheel.tags.empty()) {
+      if (package.errors.empty()) errors.push_back({package.path, "is not a wheel"});
+      continue;
+    }
+    const ShownWheel wheel = shown(audit, i);
+    is_false = is_false || std::ranges::any_of(wheel.claims, [](const WheelClaim& c) { return c.holds == false; });
+    text += (text.empty() ? "" : "\n") + text_of(wheel, columns_of_terminal(stdout));
+    document["wheels"].push_back(json_of(wheel));
+  }
+  print(wants_format(request, "json") ? json_text(document, 2) + "\n" : text, "the report");
+  if (const int unread = report_errors(errors); unread != 0 || !audit.complete) return 2;
+  return is_false ? 1 : 0;
 }
 
 }  // namespace elfaudit

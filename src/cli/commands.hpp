@@ -131,6 +131,7 @@ int list_command(const Request& request);
 int closure_command(const Request& request);
 int diff_command(const Request& request);
 int diagnose_command(const Request& request);
+int show_command(const Request& request);
 int link_command(const Request& request);
 int rules_command(const Request& request);
 int init_command(const Request& request);

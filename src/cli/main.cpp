@@ -227,6 +227,24 @@ void add_diagnose(CLI::App& app, Request& request) {
   diagnose->callback([&request] { request.run = diagnose_command; });
 }
 
+void add_show(CLI::App& app, Request& request) {
+  CLI::App* show =
+      app.add_subcommand("show", "say what wheels claim, whether it is true, and on which systems they run");
+  show->add_option("wheels", request.files, "wheels, or directories with unpacked ones")
+      ->required()
+      ->option_text("WHEEL...");
+  add_format(*show, request, {"text", "json"});
+  add_jobs(*show, request);
+  add_sandbox(*show, request);
+  show->footer(
+      "Examples:\n"
+      "  elfaudit show dist/*.whl\n"
+      "  elfaudit show --format json foo-1.0-cp312-cp312-linux_x86_64.whl\n"
+      "\n"
+      "Exit code: 0 no claim is false, 1 one is, 2 a file could not be read.");
+  show->callback([&request] { request.run = show_command; });
+}
+
 void add_link(CLI::App& app, Request& request) {
   CLI::App* link = app.add_subcommand("link", "say what the linker would reject, then run the command");
   link->add_flag("--gate", request.gate,
@@ -325,8 +343,9 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {{"check", add_check}, {"explain", add_explain},   {"list", add_list},
-                                 {"diff", add_diff},   {"diagnose", add_diagnose}, {"link", add_link},
-                                 {"index", add_index}, {"rules", add_rules},       {"init", add_init},
+                                 {"diff", add_diff},   {"diagnose", add_diagnose}, {"show", add_show},
+                                 {"link", add_link},   {"index", add_index},       {"rules", add_rules},
+                                 {"init", add_init},
                                  {"help", add_help}};
 
 const Command* command_named(std::string_view word) {

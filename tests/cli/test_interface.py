@@ -8,7 +8,7 @@ import pytest
 
 from elfaudit_test import SOURCE_DIR, need
 
-COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diff", "diagnose", "link", "rules", "init"]
+COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diff", "diagnose", "show", "link", "rules", "init"]
 
 
 def commands(lab):
@@ -20,7 +20,7 @@ def commands(lab):
 
 ADVANCED = {
     "check": {"--ask", "--dump-config", "--enable", "--no-sandbox", "--one-link", "--stats"}, "explain": {"--ask", "--no-sandbox"},
-    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"}, "diff": {"--no-sandbox"},
+    "link": {"--dump-config", "--enable", "--stats"}, "index": {"--no-sandbox"}, "diff": {"--no-sandbox"}, "show": {"--no-sandbox"},
     **{f"list {what}": {"--no-sandbox"} for what in ("images", "symbols", "members", "needs", "closure")},
 }  # fmt: skip
 

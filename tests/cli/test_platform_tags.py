@@ -1,8 +1,10 @@
 """python-platform: what a wheel's platform tag promises against what its files need."""
 
+import json
+
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import SOURCE_DIR, need
 from elfaudit_wheels import TRIPLET, wheel
 
 need("cc")
@@ -122,3 +124,42 @@ def test_glibc_in_a_wheel_for_musl(lab, needs_234):
     of_musl = {ENTRY: module(lab, library(lab, "libc.musl-x86_64.so.1"))}
     assert findings(lab, "musllinux_1_2_x86_64", of_musl) == []
     assert "promises glibc" in findings(lab, "manylinux_2_17_x86_64", of_musl)[0]["message"]
+
+
+# --- elfaudit show
+
+
+def shown(lab, *wheels):
+    result = lab.audit("show", "--format", "json", *wheels)
+    schema = json.loads((SOURCE_DIR / "schema" / "elfaudit-show-1.schema.json").read_text())
+    pytest.importorskip("jsonschema").validate(result.json(), schema)
+    return result.code, result.json()["wheels"]
+
+
+@pytest.mark.parametrize(
+    "tag, holds, uploadable", [("manylinux_2_17_x86_64", False, True), ("manylinux_2_34_x86_64", True, True), ("linux_x86_64", True, False)]
+)
+def test_what_a_wheel_needs(lab, needs_234, tag, holds, uploadable):
+    code, [shows] = shown(lab, wheel(lab, f"{STEM}-{tag}.whl", needs_234))
+    assert code == (0 if holds else 1) and [claim["holds"] for claim in shows["claims"]] == [True, holds]
+    [platform] = shows["platforms"]
+    assert platform["oldest"] == platform["with_libraries"] == "manylinux_2_34_x86_64"
+    assert platform["reasons"] == [{"file": ENTRY, "need": "GLIBC_2.34 (answer)"}] and platform["libraries"] == []
+    assert shows["uploadable"] is uploadable
+
+
+def test_a_library_outside_of_the_wheel(lab):
+    name = wheel(lab, f"{STEM}-linux_x86_64.whl", {ENTRY: module(lab, library(lab, "libown.so.1"))})
+    out = lab.audit("show", name).out
+    assert "oldest tag  unknown, for linux_x86_64" in out, out
+    name = wheel(lab, f"{STEM}-linux_x86_64.whl", {ENTRY: module(lab, "-Wl,--no-as-needed", library(lab, "libc.so.6", "GLIBC_2.34"), library(lab, "libown.so.1", function="own"))})
+    out = lab.audit("show", name).out
+    assert "oldest tag  linux_x86_64" in out and "manylinux_2_34_x86_64 with the libraries below in the wheel" in out and "library     libown.so.1, for pkg/_C" in out and "PyPI        refuses the tag linux_x86_64" in out, out
+
+
+def test_what_is_not_a_wheel(lab):
+    lab.write("a.whl", "text")
+    lab.write("dir/a.txt", "text")
+    for name in "a.whl", "gone.whl", "dir":
+        result = lab.audit("show", name)
+        assert result.code == 2 and name in result.err and result.out == "", result

@@ -24,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@
 
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
+#include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "ship/systems.hpp"
 
@@ -115,8 +117,8 @@ std::string with_symbols(const ObjectFacts& object, std::string_view version) {
 
 class PlatformCheck {
  public:
-  PlatformCheck(const Evidence& evidence, std::uint32_t package)
-      : evidence_(evidence), index_(package), package_(evidence.packages[package]) {}
+  PlatformCheck(std::span<const Package> packages, std::span<const Image> images, std::uint32_t package)
+      : images_(images), index_(package), package_(packages[package]) {}
 
   std::vector<Finding> run() {
     std::vector<Finding> findings;
@@ -130,7 +132,55 @@ class PlatformCheck {
     return findings;
   }
 
+  std::vector<PlatformNeeds> needs() const {
+    std::vector<PlatformNeeds> all;
+    for (PlatformTag tag : promised()) {
+      PlatformNeeds needs{tag.text, {}, {}, {}, {}};
+      std::vector<const ObjectFacts*> files;
+      const bool fits = !take_files(tag, files);
+      // linux_*: what the files are linked with. Nothing is known of a file without a C library.
+      for (const ObjectFacts* object : files)
+        if (tag.libc == Libc::Unknown) tag.libc = libc_of(*object);
+      if (fits && tag.libc != Libc::Unknown && !policies_of(tag.libc, tag.machine).empty())
+        describe(tag, obstacles(tag, files), needs);
+      all.push_back(std::move(needs));
+    }
+    return all;
+  }
+
  private:
+  /// The minor versions of the oldest tags that are true: of what is in the wheel, and were the missing libraries in it.
+  struct Oldest {
+    int now = 0;
+    int with_libraries = 0;
+  };
+  static Oldest oldest_of(const std::vector<Obstacle>& all) {
+    Oldest oldest;
+    for (const Obstacle& obstacle : all) {
+      oldest.now = std::max(oldest.now, obstacle.since);
+      if (obstacle.library.empty()) oldest.with_libraries = std::max(oldest.with_libraries, obstacle.since);
+    }
+    return oldest;
+  }
+
+  static std::string tag_from(const PlatformTag& tag, int minor) {
+    return tag_text(tag.libc, minor >= kNever ? kNever : next_policy(tag, minor), tag.machine);
+  }
+
+  static void describe(const PlatformTag& tag, const std::vector<Obstacle>& all, PlatformNeeds& needs) {
+    const Oldest oldest = oldest_of(all);
+    needs.oldest = tag_from(tag, oldest.now);
+    needs.repaired = tag_from(tag, oldest.with_libraries);
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const Obstacle& obstacle : all) {
+      const bool is_library = !obstacle.library.empty();
+      if (!is_library && obstacle.since != oldest.with_libraries) continue;
+      std::string need = is_library ? obstacle.library : with_symbols(*obstacle.object, obstacle.need);
+      if (seen.emplace(entry_of(*obstacle.object), need).second)
+        (is_library ? needs.libraries : needs.reasons).push_back({entry_of(*obstacle.object), std::move(need)});
+    }
+  }
+
   /// Of each C library and machine the tag that promises most (1).
   std::vector<PlatformTag> promised() const {
     std::map<std::pair<Libc, std::string>, PlatformTag> tags;
@@ -196,7 +246,7 @@ class PlatformCheck {
         if (!symbol.defined() && (object->name(symbol) == "PyFPE_jbuf" || object->name(symbol) == "PyFPE_counter"))
           found.push_back({kNever, object, std::string(object->name(symbol))});
     }
-    for (const Image& image : evidence_.images)
+    for (const Image& image : images_)
       if (image.package == index_ && !image.judged_with_its_loaders &&
           std::ranges::find(files, image.object) != files.end())
         add_libraries(tag, image, found);
@@ -259,13 +309,8 @@ class PlatformCheck {
 
   std::optional<Finding> judge(const PlatformTag& tag, const std::vector<Obstacle>& all) const {
     std::vector<const Obstacle*> real;
-    int lowest = 0;             // the tag that everything allows
-    int without_libraries = 0;  // and were the missing libraries in the wheel
-    for (const Obstacle& obstacle : all) {
-      lowest = std::max(lowest, obstacle.since);
-      if (obstacle.library.empty()) without_libraries = std::max(without_libraries, obstacle.since);
+    for (const Obstacle& obstacle : all)
       if (obstacle.since > tag.minor) real.push_back(&obstacle);
-    }
     if (real.empty()) return std::nullopt;
     std::ranges::stable_sort(real, [](const Obstacle* a, const Obstacle* b) {
       return std::tuple(b->library.empty(), b->since) < std::tuple(a->library.empty(), a->since);
@@ -276,12 +321,12 @@ class PlatformCheck {
         fmt::format("the tag {} is not true: {} needs {}", tag.text, entry_of(*worst.object), words_of(worst)));
     finding.severity = severity_of(real);
     add_sites(finding, real);
-    const std::string repaired = tag_text(tag.libc, next_policy(tag, without_libraries), tag.machine);
-    const std::string truth = tag_text(tag.libc, lowest >= kNever ? kNever : next_policy(tag, lowest), tag.machine);
+    const auto [lowest, without_libraries] = oldest_of(all);
+    const std::string truth = tag_from(tag, lowest);
     finding.notes.push_back("the tag that is true is " + truth);
     if (lowest >= kNever && without_libraries < kNever) {
-      finding.fixes.push_back(
-          {fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}", repaired), {}, {}});
+      finding.fixes.push_back({fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}",
+                                           tag_from(tag, without_libraries))});
     } else {
       finding.fixes.push_back({fmt::format("tag the wheel {}", truth)});
     }
@@ -315,7 +360,7 @@ class PlatformCheck {
     return package_.wheel.requires_dist.empty() ? Severity::Error : Severity::Warning;
   }
 
-  const Evidence& evidence_;
+  std::span<const Image> images_;
   std::uint32_t index_;
   const Package& package_;
 };
@@ -323,11 +368,16 @@ class PlatformCheck {
 std::vector<Finding> platforms(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (std::uint32_t i = 0; i < evidence.packages.size(); ++i)
-    std::ranges::move(PlatformCheck(evidence, i).run(), std::back_inserter(findings));
+    std::ranges::move(PlatformCheck(evidence.packages, evidence.images, i).run(), std::back_inserter(findings));
   return findings;
 }
 
 }  // namespace
+
+std::vector<PlatformNeeds> platform_needs(std::span<const Package> packages, std::span<const Image> images,
+                                          std::uint32_t package) {
+  return PlatformCheck(packages, images, package).needs();
+}
 
 RuleFamily platform_rules() { return {{&kPythonPlatform}, {{platforms}}}; }
 

@@ -133,6 +133,28 @@ Pythons promised_by(const WheelFacts& wheel, int newest);
 /// What an installer reads of the tags: "cp38-abi3", platforms left out, each once.
 std::string short_tags(const WheelFacts& wheel);
 
+// --- The platform tags that a wheel's files allow (platform_tags.cpp).
+
+/// What the files of a wheel need of the systems of one of its platform tags.
+struct PlatformNeeds {
+  std::string claimed;  ///< "manylinux_2_17_x86_64"
+  /// The oldest tag that is true, "linux_x86_64" where only that is; empty where it is not known: the files are for
+  /// another machine, or no policy is known for it.
+  std::string oldest;
+  std::string repaired;  ///< the same with `libraries` in the wheel, as `auditwheel repair` puts them there
+
+  struct Reason {
+    std::string file;  ///< in the wheel
+    std::string need;  ///< "GLIBC_2.34 (dlsym)", "libX11.so.6"
+  };
+  std::vector<Reason> reasons;    ///< why `repaired` is not older
+  std::vector<Reason> libraries;  ///< neither in the wheel nor among those that a policy names
+};
+
+/// One for each C library and machine of its tags, for the tag that promises most.
+std::vector<PlatformNeeds> platform_needs(std::span<const Package> packages, std::span<const Image> images,
+                                          std::uint32_t package);
+
 /// Does the object define a global of that name?
 bool exports(const ObjectFacts& object, std::string_view name);
 
