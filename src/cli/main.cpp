@@ -345,8 +345,7 @@ struct Command {
 constexpr Command kCommands[] = {{"check", add_check}, {"explain", add_explain},   {"list", add_list},
                                  {"diff", add_diff},   {"diagnose", add_diagnose}, {"show", add_show},
                                  {"link", add_link},   {"index", add_index},       {"rules", add_rules},
-                                 {"init", add_init},
-                                 {"help", add_help}};
+                                 {"init", add_init},   {"help", add_help}};
 
 const Command* command_named(std::string_view word) {
   const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
