@@ -698,7 +698,7 @@ def normal(text, folder, top):
             return match[0]
         return os.path.relpath(full, top) if full.startswith(top + "/") else full
 
-    return re.sub(r"(?<![(\w./+-])[\w./+-]*\w", path, text)  # not the members in libx.a(x.o)
+    return re.sub(r"(?<!\w\()(?<![\w./+-])[\w./+-]*\w", path, text)  # not the members in libx.a(x.o)
 
 
 def answer(finding, folder, top):
