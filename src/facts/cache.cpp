@@ -122,20 +122,25 @@ std::optional<PlaceCache::Key> PlaceCache::key_of(const Origin& origin) {
   const std::optional<FileState> state = state_of(origin);
   if (!state) return std::nullopt;
   const std::string name = full_name(origin);
-  const std::string seen_path = path_of(hash_of(name), "seen");
-  if (const std::optional<Content> known = seen(seen_path, name, *state)) return Key{*state, *known};
+  if (const std::optional<Content> known = seen(path_of(hash_of(name), "seen"), name, *state))
+    return Key{*state, *known};
 
   const std::optional<Content> content = content_of(origin);
   if (!content || state_of(origin) != state) return std::nullopt;  // it is being written
-  const auto has_entry = [&](const char* kind) { return ::access(path_of(content->hash, kind).c_str(), F_OK) == 0; };
-  if (state->changed < asked - kSteadyAfter && (has_entry("places") || has_entry("types")))
-    write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
-  return Key{*state, *content};
+  return Key{*state, *content, state->changed < asked - kSteadyAfter ? name : std::string()};
+}
+
+std::optional<Document> PlaceCache::find_entry(const Key& key, DocumentKind kind, const char* extension) {
+  std::optional<Document> document = read_entry(path_of(key.content.hash, extension), kind);
+  if (!document || document->content != key.content) return std::nullopt;
+  if (!key.unseen.empty())
+    write(path_of(hash_of(key.unseen), "seen"), {DocumentKind::Seen, {}, key.content, key.unseen, encode(key.state)});
+  return document;
 }
 
 Places PlaceCache::find(const Key& key) {
-  const std::optional<Document> document = read_entry(path_of(key.content.hash, "places"), DocumentKind::Places);
-  if (!document || document->content != key.content) return {};
+  const std::optional<Document> document = find_entry(key, DocumentKind::Places, "places");
+  if (!document) return {};
   try {
     return decode_places(document->payload);
   } catch (const BadWire&) {
@@ -148,10 +153,9 @@ void PlaceCache::keep(const Key& key, const Origin& origin, const Places& places
   write(path_of(key.content.hash, "places"), {DocumentKind::Places, {}, key.content, {}, encode_places(places)});
 }
 
-std::optional<std::string> PlaceCache::find_types(const Key& key) const {
-  std::optional<Document> document = read_entry(path_of(key.content.hash, "types"), DocumentKind::Types);
-  if (!document || document->content != key.content) return std::nullopt;
-  return std::move(document->payload);
+std::optional<std::string> PlaceCache::find_types(const Key& key) {
+  std::optional<Document> document = find_entry(key, DocumentKind::Types, "types");
+  return document ? std::optional(std::move(document->payload)) : std::nullopt;
 }
 
 void PlaceCache::keep_types(const Key& key, const Origin& origin, std::string types) {

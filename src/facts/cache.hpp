@@ -8,7 +8,7 @@
 //   xx/HASH.types   of the content with that hash: what types it knows
 //   xx/HASH.seen    of a path and a part of the file (whose hash it is): the file's state (FileState) when its content
 //                   was read, and that content. A file in the same state has the same content, so it need not be read
-//                   again. Written when an entry of that content is met: a run with an empty cache writes one file for
+//                   again. Written when an entry of that content is found: a run with an empty cache writes one file for
 //                   each object, not two.
 //   xx/HASH.run     of a command line and the folder it was run in (whose hash it is): the environment, each path that
 //                   the run looked at with its state, its exit code and its reports
@@ -51,6 +51,7 @@ class PlaceCache {
   struct Key {
     FileState state;
     Content content;
+    std::string unseen{};  ///< the name of an object in an old state whose content was not known by that
   };
 
   /// Reads the object unless its file is known to be as it was. Nothing when there is no cache, for what is in a wheel,
@@ -64,13 +65,14 @@ class PlaceCache {
   void keep(const Key& key, const Origin& origin, const Places& places);
 
   /// The same of types: bytes that divergence/type_divergence.cpp reads.
-  std::optional<std::string> find_types(const Key& key) const;
+  std::optional<std::string> find_types(const Key& key);
   void keep_types(const Key& key, const Origin& origin, std::string types);
 
   /// Why something could not be written; empty when everything was.
   std::string problem() const;
 
  private:
+  std::optional<Document> find_entry(const Key& key, DocumentKind kind, const char* extension);
   std::string path_of(const std::array<std::uint8_t, 16>& hash, const char* extension) const;
   void write(const std::string& path, const Document& document);
   std::optional<Content> seen(const std::string& path, const std::string& name, const FileState& state) const;

@@ -63,8 +63,10 @@ struct CompressionFreer {
 /// Names come more than once, far from each other: in an archive's index, in facts of symbols, in outlines.
 std::string compressed(const std::string& payload, int level) {
   if (payload.size() < kWorthCompressing) return payload;
-  const std::unique_ptr<ZSTD_CCtx, CompressionFreer> context(ZSTD_createCCtx());
+  // An entry of the cache is small, and making a context takes longer than compressing it.
+  thread_local const std::unique_ptr<ZSTD_CCtx, CompressionFreer> context(ZSTD_createCCtx());
   if (!context) throw std::bad_alloc();
+  ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
   if (payload.size() > kFar) ZSTD_CCtx_setParameter(context.get(), ZSTD_c_enableLongDistanceMatching, 1);
   std::string out(ZSTD_compressBound(payload.size()), '\0');
