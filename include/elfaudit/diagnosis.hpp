@@ -48,12 +48,12 @@ struct DiagnosedError {
   std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that names it
   std::uint32_t command_line = 0;       ///< line of the log with the command; 0: the log doesn't show it
   std::optional<std::size_t> link{};    ///< into Diagnosis::links: the one that made it, as far as it was found
-  std::optional<Finding> finding{};     ///< what the audit of that link finds about it
+  std::optional<Finding> finding{};     ///< what the audit of that link, or of the file that a loader names, finds
   bool ran_here = true;                 ///< false: none of the command's relative paths exists here
   std::vector<std::string> searched{};  ///< the -I or -L folders of the command, resolved here
   std::vector<NearbyFile> nearby{};     ///< exact ones first, then the nearest
   std::vector<std::string> fixes{};     ///< what to write instead
-  std::vector<std::string> notes{};     ///< what could not be done, and why
+  std::vector<std::string> notes{};     ///< the cause, and what could not be done and why
 };
 
 /// How the link that made an error was found: its command is in the log; the files or the target that the error names

@@ -166,11 +166,13 @@ class LoadedFiles {
 
  private:
   const Audit* audit_of(const std::string& path);  ///< null: too many
-  static void attach(DiagnosedError& error, const Audit& audit, const std::string& path);
+  void attach(DiagnosedError& error, const Audit& audit, const std::string& path);
 
   unsigned jobs_;
   const CommandFolders& folders_;
   std::map<std::string, Audit> audits_;
+  std::size_t answered_ = 0;  ///< errors
+  std::size_t searched_ = 0;  ///< errors for which the libraries beside a file were read
 };
 
 // --- What to do about a message alone, without an audit: files found nearby, and options to add (suggestions.cpp).

@@ -132,6 +132,12 @@ std::size_t read_missing(Reader& reader, std::string_view text) {
   const Around parts = split_at(text, ": cannot open shared object file");
   if (!parts.found) return 0;
   const std::string_view library = last_word(parts.before);
+  if (const std::string_view why = trim(parts.after.substr(std::min<std::size_t>(2, parts.after.size())));
+      !why.empty() && !why.starts_with("No such file"))
+    return add(reader,
+               {fmt::format("{} can't be opened: {}", library, why),
+                "see its permissions and those of the folders above it, and the limits of the process (ulimit -n)"},
+               library);
   // Ruby names the file after the message, glibc a program before it.
   std::string_view by = first_name(split_at(parts.after, "No such file or directory - ").after);
   if (const Around program = split_at(text, ": error while loading shared libraries: "); program.found)
@@ -183,7 +189,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostAnswered = 256;                   // errors of one log
 constexpr std::size_t kMostFiles = 8;                        // audited for one log
+constexpr std::size_t kMostSearched = 8;                     // errors for which the libraries beside a file are read
 constexpr std::size_t kMostBeside = 64;                      // libraries in the folder of one
 constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;  // of such a library
 
@@ -280,8 +288,9 @@ std::string site_packages_in(const std::string& path) {
 std::string library_in_packages(const std::string& site_packages, std::string_view library) {
   std::set<std::string> found;
   std::error_code error;
-  for (fs::directory_iterator at(fs::path(site_packages) / "nvidia", error), end; !error && at != end;
-       at.increment(error))
+  std::size_t folders = 0;
+  for (fs::directory_iterator at(fs::path(site_packages) / "nvidia", error), end;
+       !error && at != end && folders < kMostBeside; at.increment(error), ++folders)
     if (const fs::path path = at->path() / "lib" / library; is_regular_file(path.string())) found.insert(path.string());
   return found.empty() ? std::string() : *found.begin();
 }
@@ -299,7 +308,8 @@ const Audit* LoadedFiles::audit_of(const std::string& path) {
 
 void LoadedFiles::answer(RootError& open) {
   DiagnosedError& error = open.error;
-  if (open.kind != LogErrorKind::LoadRefused) return;
+  if (open.kind != LogErrorKind::LoadRefused || answered_ == kMostAnswered) return;
+  ++answered_;
   const std::string site = site_packages_in(open.importer);
   if (const std::string path = site.empty() ? "" : library_in_packages(site, base_name(error.name)); !path.empty()) {
     error.notes.push_back(fmt::format("{} is here, and the loader does not search that folder", path));
@@ -340,7 +350,8 @@ void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::s
     error.fixes = {"see that the loader finds this copy first: LD_LIBRARY_PATH, rpath, or what was loaded before it"};
     return;
   }
-  if (error.symbol.empty()) return;
+  if (error.symbol.empty() || searched_ == kMostSearched) return;
+  ++searched_;
   for (const std::string& library : definers_beside(path, error.symbol)) {
     error.notes.push_back(fmt::format("{} defines it, and {} does not need that library", library, base_name(path)));
     error.fixes.insert(error.fixes.begin(), fmt::format("link {} with {}", base_name(path), library));

@@ -522,10 +522,11 @@ bool is_end_of_program(std::string_view text) {
   if (text.find("ld terminated with signal ") != text.npos) return true;
   if (text.find("error: ") != text.npos || text.find("arning: ") != text.npos) return false;
   return is_among(text, {"Killed", "Segmentation fault", "Segmentation fault (core dumped)", "Illegal instruction",
-                         "Illegal instruction (core dumped)", "LLVM ERROR: out of memory"}) ||
-         text.starts_with("virtual memory exhausted") || text.ends_with(": No space left on device") ||
-         text.ends_with("] No space left on device") || text.ends_with(": memory exhausted") ||
-         text.ends_with("'std::bad_alloc'") || text.find(": out of memory allocating ") != text.npos;
+                         "Illegal instruction (core dumped)", "Aborted (core dumped)", "LLVM ERROR: out of memory"}) ||
+         text.starts_with("virtual memory exhausted") || text.ends_with(": Segmentation fault") ||
+         text.ends_with(": No space left on device") || text.ends_with("] No space left on device") ||
+         text.ends_with(": memory exhausted") || text.ends_with("'std::bad_alloc'") ||
+         text.find(": out of memory allocating ") != text.npos;
 }
 
 std::size_t read_failed_tool(Reader& reader) {

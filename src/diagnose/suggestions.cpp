@@ -442,10 +442,15 @@ std::vector<std::string> cuda_installations(const LogCommand* command) {
   std::set<std::string> packages;
   for (const std::string& word : command == nullptr ? std::vector<std::string>() : command->argv)
     for (const std::string_view name : {"/site-packages/", "/dist-packages/"})
-      if (const std::size_t at = word.find(name), root = word.find('/'); at != word.npos)
+      if (const std::size_t at = word.find(name), root = word.find('/');
+          at != word.npos && packages.size() < kMostToolkits)
         packages.insert(word.substr(root, at + name.size() - 1 - root));
   found.insert(found.end(), packages.begin(), packages.end());
-  std::erase_if(found, [](const std::string& folder) { return !is_folder(folder); });
+  std::set<FolderId> known;
+  std::erase_if(found, [&](const std::string& folder) {
+    const std::optional<FolderId> id = folder_id(folder);
+    return !id || !known.insert(*id).second;
+  });
   return found;
 }
 
@@ -455,7 +460,9 @@ std::vector<std::string> library_folders(const std::string& installation) {
     for (const char* stubs : {"", "/stubs"}) folders.push_back(installation + folder + stubs);
   std::set<std::string> parts;
   std::error_code error;
-  for (fs::directory_iterator at(installation + "/nvidia", error), end; !error && at != end; at.increment(error))
+  constexpr std::size_t kMostParts = 64;
+  for (fs::directory_iterator at(installation + "/nvidia", error), end;
+       !error && at != end && parts.size() < kMostParts; at.increment(error))
     parts.insert(at->path().string() + "/lib");
   folders.insert(folders.end(), parts.begin(), parts.end());
   return folders;
@@ -493,7 +500,7 @@ void Suggestions::find_library(RootError& open) {
   have_one(near, folder);
   look(error, &NearbyFinder::library, error.name, {near, folder.empty() ? "." : folder});
   const Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
-  if (is_of_cuda(error.name))
+  if (is_of_cuda(error.name) && answers_.size() < kMostSearches)
     for (const std::string& installation : cuda_installations(command_of(open))) {
       add_from(installation, error);
       near.push_back(installation);
@@ -511,6 +518,10 @@ void Suggestions::find_library(RootError& open) {
         file.exact ? fmt::format("-L{} ({} is there{})", file.folder, name, is_stub ? ": to link with only" : "")
                    : fmt::format("-L{} -l:{} (it exists only under this name)", file.folder, name));
   }
+  if (error.nearby.empty() && starts_with_any(error.name, {"-lc10", "-ltorch"}))
+    error.fixes.emplace_back(
+        "add the folder of PyTorch's libraries with -L: python -c 'import torch.utils.cpp_extension as e; "
+        "print(e.library_paths())' prints it");
   if (error.nearby.empty() && error.name == "-lnvToolsExt") {
     error.notes.emplace_back("CUDA 12.9 and later have no libnvToolsExt: NVTX 3, which replaces it, is headers alone");
     error.fixes.emplace_back(

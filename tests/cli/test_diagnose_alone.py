@@ -113,6 +113,17 @@ LOADERS = [
     ("app: error while loading shared libraries: libz.so.1: failed to map segment from shared object: Operation not permitted", "TMPDIR"),
     ("java.lang.UnsatisfiedLinkError: x.so: Error relocating x.so: __longjmp_chk: symbol not found", "Alpine"),
     ("java.lang.UnsatisfiedLinkError: x.so: Error loading shared library libgcc_s.so.1: No such file or directory (needed by x.so)", "apk add libgcc"),
+    ("ImportError: libGL.so.1: cannot open shared object file: No such file or directory", "libgl1"),
+    ("app: error while loading shared libraries: libx.so.1: cannot open shared object file: Permission denied", "permissions"),
+    ("OSError: ./a.o: only ET_DYN and ET_EXEC can be loaded", "-shared"),
+    ("OSError: ./app: cannot dynamically load position-independent executable", "-shared"),
+    ("bash: ./app: cannot execute binary file: Exec format error", "for this machine"),
+    ("ImportError: Python version mismatch: module was compiled for Python 3.8, but the interpreter version is incompatible: 3.11", "this Python"),
+    ("RuntimeError: CUDA driver version is insufficient for CUDA runtime version", "newer driver"),
+    ("CUDA error: the provided PTX was compiled with an unsupported toolchain.", "newer driver"),
+    ("ImportError: _C.so: undefined symbol: _ZTV5Shape", "define that function"),
+    ("ImportError: _C.so: undefined symbol: GOMP_parallel", "link _C.so with -fopenmp"),
+    ("ImportError: _C.so: undefined symbol: __asan_init", "LD_PRELOAD"),
     ("ImportError: _C.so: undefined symbol: cublasLtMatmul", "link _C.so again with -lcublasLt "),
     ("ImportError: _C.so: undefined symbol: __nvJitLinkCreate_12_4", "-lnvJitLink"),
     ("ImportError: _C.so: undefined symbol: nvshmem_init", "-lnvshmem_host"),
@@ -162,7 +173,7 @@ ENDED = {
 @pytest.mark.parametrize("line", ENDED)
 def test_what_is_no_error_of_the_link(bench, line):
     [error] = errors(bench, line)
-    assert ENDED[line] in error["note"] and ("not an error of the link" in error["note"]) == (ENDED[line] != "linker itself") and error["fixes"], error
+    assert ENDED[line] in error["note"] and ("this is not an error of the link" in error["note"]) == (ENDED[line] != "linker itself") and error["fixes"], error
 
 
 @pytest.mark.parametrize("line", ["a.cpp:1:1: error: 'Killed' was not declared", "test 7 checks that Killed is printed", "warning: x: No space left on device"])

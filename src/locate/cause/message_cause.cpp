@@ -109,7 +109,14 @@ Advice on_library_of_name(const Advice& of_name, const std::string& who, const s
   const std::string newer =
       is_driver ? "install a newer driver" : "let the loader find the newer copy first (LD_LIBRARY_PATH or rpath)";
   const std::string link = fmt::format("link {} again with {} after its objects", who, of_name.option);
-  if (needed == nullptr || !of_name.option.starts_with("-l"))
+  if (!of_name.option.starts_with("-l"))
+    return {fmt::format("{} was linked without {}", who, of_name.option),
+            fmt::format("link {} with {}{}", who, of_name.option,
+                        of_name.option.starts_with("-fsanitize=") ? "; a program that was built without needs the "
+                                                                    "sanitizer's library preloaded (LD_PRELOAD)"
+                                                                  : ""),
+            of_name.option};
+  if (needed == nullptr)
     return {fmt::format("{} was linked without {}, or an older copy of that library is loaded", who, of_name.option),
             fmt::format("{}; if it is, {}", link, newer), of_name.option};
   const std::string_view library = needed_for(of_name.option, *needed);
@@ -147,6 +154,7 @@ Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::
   if (symbol.starts_with("PyInit_")) return on_missing_init(symbol);
   if (auto answer = on_family(symbol)) return *answer;
   if (auto answer = advice_at_load(module, symbol)) return *answer;
+  if (auto answer = advice_on_name(symbol); answer && !answer->of_cxx_runtime && symbol != "main") return *answer;
   return {fmt::format("{} was linked without the library that defines it, or another or older copy of that library is "
                       "loaded than the one it was built with",
                       module.empty() ? "the file" : module),
@@ -183,6 +191,16 @@ constexpr std::array kCudaLibraries{
     CudaLibrary{"libcusolver", "nvidia-cusolver", false},  CudaLibrary{"libcufile", "nvidia-cufile", false},
     CudaLibrary{"libcudnn", "nvidia-cudnn", false},        CudaLibrary{"libnccl", "nvidia-nccl", false},
     CudaLibrary{"libnvshmem", "nvidia-nvshmem", false},    CudaLibrary{"libnvToolsExt", "nvidia-nvtx", false},
+};
+
+/// Libraries that containers lack, and that wheels of PyPI take from the system.
+struct SystemLibrary {
+  std::string_view name, fix;
+};
+constexpr std::array kSystemLibraries{
+    SystemLibrary{"libGL.so.1", "install it (Debian: libgl1); for OpenCV, opencv-python-headless does without"},
+    SystemLibrary{"libgthread-2.0.so.0", "install GLib (Debian: libglib2.0-0)"},
+    SystemLibrary{"libgomp.so.1", "install GCC's OpenMP library (Debian: libgomp1)"},
 };
 
 std::optional<Advice> on_cuda_library(std::string_view name) {
@@ -229,6 +247,9 @@ Advice on_missing_library(std::string_view library) {
         fmt::format("{} is the shared library of that version of Python, and in none of the loader's folders", name),
         "install that version with its shared library (Debian: libpython3.x), or name its folder as rpath or in "
         "LD_LIBRARY_PATH (sysconfig's LIBDIR); an extension module is better linked without libpython"};
+  for (const SystemLibrary& row : kSystemLibraries)
+    if (name == row.name)
+      return {fmt::format("{} is a library of the system that is not installed", name), std::string(row.fix)};
   if (library.find('/') != library.npos && has(name, ".so"))
     return {fmt::format("{} is not there: no such file, or a symbolic link to one that is gone", library),
             "see that the path is right, or build or install it again"};
@@ -268,6 +289,16 @@ constexpr std::array kOfFile{
     Phrase{"invalid ELF header",
            "the file is for another system, or not a shared object (a linker script, a Git LFS pointer)",
            "install or build it again on the platform that runs it"},
+    Phrase{"only ET_DYN and ET_EXEC can be loaded",
+           "the file is an object (.o), which must be linked before it is loaded", "link it with -shared"},
+    Phrase{"cannot dynamically load position-independent executable",
+           "the file is a program, and only a shared library can be loaded", "link it with -shared and without -pie"},
+    Phrase{"cannot dynamically load executable", "the file is a program, and only a shared library can be loaded",
+           "link it with -shared, of objects compiled with -fPIC"},
+    Phrase{"shared object cannot be dlopen()ed", "the library was linked with -z nodlopen",
+           "link what needs it with the library itself, or link the library without -z nodlopen"},
+    Phrase{"cannot execute binary file", "the file is for another machine, or not a program",
+           "build it for this machine (`file` names both)"},
     Phrase{"file too short", "the file is cut short, or a symbolic link that was packed as a small file",
            "copy or unpack it again, with links kept as links"},
     Phrase{"failed to map segment from shared object",
@@ -279,6 +310,14 @@ constexpr std::string_view kArchs =
     "(CMAKE_CUDA_ARCHITECTURES, TORCH_CUDA_ARCH_LIST); `nvidia-smi --query-gpu=compute_cap --format=csv` says which it "
     "is";
 constexpr std::array kOfGpu{
+    Phrase{"CUDA driver version is insufficient", "the CUDA that it was built with is newer than the driver",
+           "install a newer driver, or the build for an older CUDA (`nvidia-smi` shows what the driver supports)"},
+    Phrase{
+        "PTX was compiled with an unsupported toolchain",
+        "the PTX was made by a newer CUDA than the driver knows, and the file has no code for this GPU itself",
+        "install a newer driver, or compile for the GPU's own architecture (nvcc -gencode arch=compute_XX,code=sm_XX)"},
+    Phrase{"Python version mismatch: module was compiled for", "the module was built for another Python",
+           "build or install it again for this Python"},
     Phrase{"no kernel image is available for execution",
            "the file holds no code that this GPU can run, and no PTX for it", kArchs},
     Phrase{"cudaErrorNoKernelImageForDevice", "the file holds no code that this GPU can run, and no PTX for it",
@@ -314,26 +353,30 @@ constexpr std::string_view kMemory =
 
 /// The first one that fits: an internal compiler error says what made it.
 constexpr std::array kOfSystem{
-    Phrase{"No space left on device", "the disk is full, not an error of the link",
+    Phrase{"No space left on device", "the disk is full; this is not an error of the link",
            "free space where the build writes, and in TMPDIR, where compilers write"},
-    Phrase{"Killed", "the system killed it, which it mostly does when memory runs out, not an error of the link",
+    Phrase{"Killed",
+           "the system killed it, which it mostly does when memory runs out; this is not an error of the link",
            kMemory},
-    Phrase{"signal 9", "the system killed it, which it mostly does when memory runs out, not an error of the link",
+    Phrase{"signal 9",
+           "the system killed it, which it mostly does when memory runs out; this is not an error of the link",
            kMemory},
-    Phrase{"virtual memory exhausted", "there is not enough memory, not an error of the link", kMemory},
-    Phrase{"memory exhausted", "there is not enough memory, not an error of the link", kMemory},
-    Phrase{"out of memory", "there is not enough memory, not an error of the link", kMemory},
-    Phrase{"std::bad_alloc", "there is not enough memory, not an error of the link", kMemory},
+    Phrase{"virtual memory exhausted", "there is not enough memory; this is not an error of the link", kMemory},
+    Phrase{"memory exhausted", "there is not enough memory; this is not an error of the link", kMemory},
+    Phrase{"out of memory", "there is not enough memory; this is not an error of the link", kMemory},
+    Phrase{"std::bad_alloc", "there is not enough memory; this is not an error of the link", kMemory},
     Phrase{"ld terminated with signal 11", "the linker itself crashed",
            "link with another version of it, or with another linker (-fuse-ld=lld, -fuse-ld=mold)"},
-    Phrase{"died due to signal", "a program of the compiler crashed, not an error of the link",
+    Phrase{"died due to signal", "a program of the compiler crashed; this is not an error of the link",
            "use another version of the compiler, or less optimisation for this source, and report it"},
-    Phrase{"internal compiler error", "the compiler has a fault of its own, not an error of the link",
+    Phrase{"internal compiler error", "the compiler has a fault of its own; this is not an error of the link",
            "use another version of the compiler, or less optimisation for this source, and report it"},
-    Phrase{"Segmentation fault", "a program crashed, not an error of the link",
+    Phrase{"Segmentation fault", "a program crashed; this is not an error of the link",
            "see which program it was: a tool (use another version of it), or one that the build made and runs"},
+    Phrase{"Aborted", "a program ended itself, and what it printed before says why; this is not an error of the link",
+           "read the lines above"},
     Phrase{"Illegal instruction",
-           "a program was compiled for another processor than this one, not an error of the link",
+           "a program was compiled for another processor than this one; this is not an error of the link",
            "compile what the build runs for this machine, without -march of another one"},
 };
 
