@@ -209,7 +209,7 @@ def test_the_file_that_a_loader_names(lab):
     lab.write("c.c", "int cublasGemmEx(void), core(void); void *PyInit__C(void) { return cublasGemmEx() ? (void *)1 : (void *)(long)core(); }")
     lab.sh("gcc -shared -fPIC c.c -o _C.so")
     [error] = errors(lab, f"ImportError: {lab.path}/_C.so: undefined symbol: cublasGemmEx")
-    assert error["finding"]["rule"] == "undefined-symbol" and "-lcublas after its objects, for cublasGemmEx" in error["finding"]["fixes"][0]["text"], error
+    assert error["finding"]["rule"] == "undefined-symbol" and "-lcublas after its objects, for cublasGemmEx; and link " in error["finding"]["fixes"][0]["text"], error
     lab.write("core.c", "int core(void) { return 1; }")
     lab.sh("gcc -shared -fPIC core.c -o libcore.so")
     [error] = errors(lab, "ImportError: _C.so: undefined symbol: core")

@@ -465,7 +465,7 @@ class ClosureSymbols {
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
   }
 
-  /// Which libraries and device links the names belong to: a fix for each, and one for the rest.
+  /// Which libraries and device links the names belong to, and what to do for the rest.
   static void advise_on_names(Finding& finding, const std::string& asker, const ObjectFacts& object,
                               const std::vector<std::string>& names) {
     std::vector<std::pair<Advice, std::vector<std::string>>> answers;
@@ -484,15 +484,17 @@ class ClosureSymbols {
     }
     const bool is_all = answers.size() == 1 && rest == 0;
     if (is_all && !finding.cause) finding.cause = {"runtime-name", answers.front().first.cause, {}};
+    // All of these have to be done.
+    std::vector<std::string> steps;
     for (const auto& answer : answers)
-      finding.fixes.push_back(
-          {is_all ? answer.first.fix
-                  : fmt::format("{}, for {}", answer.first.fix, some_symbols(answer.second, kMostInNote))});
+      steps.push_back(is_all ? answer.first.fix
+                             : fmt::format("{}, for {}", answer.first.fix, some_symbols(answer.second, kMostInNote)));
     if (rest != 0)
-      finding.fixes.push_back({fmt::format("link {} with the object or library that defines {}", asker,
-                                           !answers.empty()    ? "the others"
-                                           : names.size() == 1 ? "it"
-                                                               : "them")});
+      steps.push_back(fmt::format("link {} with the object or library that defines {}", asker,
+                                  !answers.empty()    ? "the others"
+                                  : names.size() == 1 ? "it"
+                                                      : "them"));
+    finding.fixes.push_back({fmt::format("{}", fmt::join(steps, "; and "))});
   }
 
   /// What is loaded defines one of the names with other parameters, or for the other std::string: the cause.
