@@ -365,6 +365,26 @@ ShownWheel shown(const Audit& audit, std::uint32_t index) {
   return wheel;
 }
 
+/// What several files need alike, with the first of them: "libx.so.1, for pkg/_C.so and 4 more".
+std::vector<std::string> joined_needs(const std::vector<PlatformNeeds::Reason>& all) {
+  struct Need {
+    std::string version, text, file;
+    std::size_t files = 0;
+  };
+  std::vector<Need> needs;
+  for (const PlatformNeeds::Reason& one : all) {
+    const std::string version = one.need.substr(0, one.need.find(' '));
+    auto known = std::ranges::find(needs, version, &Need::version);
+    if (known == needs.end()) known = needs.insert(needs.end(), {version, one.need, one.file, 0});
+    ++known->files;
+  }
+  std::vector<std::string> rows;
+  for (const Need& need : needs)
+    rows.push_back(fmt::format("{}, for {}{}", need.text, need.file,
+                               need.files == 1 ? "" : fmt::format(" and {} more", need.files - 1)));
+  return rows;
+}
+
 std::string text_of(const ShownWheel& wheel, std::size_t columns) {
   constexpr std::size_t kWidth = 14;
   std::string out = visible(wheel.package->path) + "\n";
@@ -372,17 +392,20 @@ std::string text_of(const ShownWheel& wheel, std::size_t columns) {
     out += fmt::format("  {:<{}}{}\n", label, kWidth - 2, wrapped(visible(text), kWidth, columns));
   };
   for (const WheelClaim& claim : wheel.claims) {
-    row("claim", claim.claim + (claim.holds == true    ? ": consistent with its files"
-                                : claim.holds == false ? ": false"
-                                                       : ": unknown"));
+    const bool is_platform = &claim != &wheel.claims.front();
+    row("claim",
+        claim.claim + (claim.holds == true                 ? ": consistent with its files"
+                       : claim.holds == false              ? ": false"
+                       : is_platform && !claim.why.empty() ? ": true only where others bring the libraries below"
+                                                           : ": unknown"));
+    if (is_platform && !claim.holds) continue;  // the libraries are rows of their own
     for (const std::string& why : claim.why) row("", why);
   }
   for (const PlatformNeeds& platform : wheel.platforms) {
     row("oldest tag", platform.oldest.empty() ? "unknown, for " + platform.claimed : platform.oldest);
     if (platform.repaired != platform.oldest) row("", platform.repaired + " with the libraries below in the wheel");
-    for (const auto& reason : platform.reasons) row("because", reason.file + " needs " + reason.need);
-    for (const auto& library : platform.libraries)
-      row("library", fmt::format("{}, for {}", library.need, library.file));
+    for (const std::string& reason : joined_needs(platform.reasons)) row("because of", reason);
+    for (const std::string& library : joined_needs(platform.libraries)) row("library", library);
   }
   if (!wheel.gpu.empty()) row("GPU code", some_of(wheel.gpu, wheel.gpu.size()));
   row("PyPI", wheel.uploadable == true    ? "accepts its tags"
