@@ -345,8 +345,10 @@ void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::s
     }
     error.finding = *found;
   } else if (!definer.empty()) {
-    error.notes = {fmt::format("{}, which {} would load here, defines it: another copy of that library was loaded",
-                               definer, base_name(path))};
+    error.notes = {
+        fmt::format("{}, which {} would load here, defines it: another copy of that library was "
+                    "loaded, or this one was built since",
+                    definer, base_name(path))};
     error.fixes = {"see that the loader finds this copy first: LD_LIBRARY_PATH, rpath, or what was loaded before it"};
     return;
   }
