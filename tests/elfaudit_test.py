@@ -51,7 +51,7 @@ def without_undefined(report):
     """A report as it is when undefined symbols are neither listed nor counted."""
     report = "".join(line for line in report.splitlines(True) if not line.startswith("undefined: "))
     report = re.sub(r'^  "undefined": \[(\n    .*)*\s*\],\n', '  "undefined": [],\n', report, flags=re.M)
-    return re.sub(r"; (\d+ symbols? undefined,|undefined symbols) not judged[^;\n]*", "", report)
+    return re.sub(r"; (\d+ symbols? undefined,|undefined symbols are) not checked[^;\n]*", "", report)
 
 
 # What a command has where a shell does more with it than split it into words.

@@ -209,7 +209,7 @@ void add_report_options(CLI::App& command, Request& request) {
       ->default_str(std::string(to_word(Severity::Error)));
   add_color(command, request);
   command.add_flag("--statistics", request.statistics,
-                   "print how many findings each rule and cause has, and how many --fix can edit, in place of the "
+                   "print how many findings each rule and cause has, and how many have a proven edit, in place of the "
                    "report; with --format json as JSON");
   command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");
   command.add_flag("--stats", request.stats, "print on standard error how long each stage took")

@@ -467,7 +467,7 @@ void add_to_baseline(const std::string& path, const Audit& audit, std::vector<Ba
   if (errno != 0) refuse();
 }
 
-/// The file's entries before it is replaced; none if it is no baseline.
+/// The file's entries before it is replaced; none if the file is not a baseline.
 std::vector<BaselineEntry> replaced_entries(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return {};

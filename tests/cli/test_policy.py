@@ -160,6 +160,7 @@ def test_write_baseline_says_what_it_wrote(twice):
     assert twice.audit(*words).out == f"wrote known.json: {found}, 0 new, 0 gone\n"
     assert twice.audit("check", "a.o", "--write-baseline", "known.json").out == f"wrote known.json: 0 findings, 0 new, {count} gone\n"
     assert "defined twice" in twice.audit(*words, "--format", "text").out  # a report that is asked for
+    assert "--fix  rule" in twice.audit(*words, "--statistics").out
     assert "missing.o" in twice.audit(*words, "missing.o").out  # and one that says what is not in the baseline
 
 
