@@ -43,12 +43,45 @@ struct Config {
   std::vector<Suppression> suppressions;
 };
 
+/// What other programs call an option or a key, and what it is here: "fail-on=never" with its value.
+struct OtherName {
+  std::string_view theirs, ours;
+};
+inline constexpr OtherName kOtherNames[] = {{"exclude", "never-read"},
+                                            {"skip", "never-read"},
+                                            {"disable", "ignore"},
+                                            {"only", "select"},
+                                            {"rules", "select"},
+                                            {"warn-only", "fail-on=never"},
+                                            {"exit-zero", "fail-on=never"},
+                                            {"report-only", "fail-on=never"},
+                                            {"no-fail", "fail-on=never"},
+                                            {"no-color", "color=never"},
+                                            {"build-dir", "build"},
+                                            {"target", "build"},
+                                            {"output-format", "format"},
+                                            {"suppressions", "suppress"}};
+
+/// The name here; empty where no other program's is known.
+constexpr std::string_view own_name_of(std::string_view theirs) {
+  for (const OtherName& name : kOtherNames)
+    if (name.theirs == theirs) return name.ours;
+  return {};
+}
+
+/// Options of the command line that are not keys, because they are not a decision of the project: only the user decides
+/// which programs may be started, whether servers are asked, and whether sources are edited.
+inline constexpr std::array<std::string_view, 20> kNoKeys = {
+    "help",           "help-all", "config", "no-config",   "dump-config", "severity",   "suppress",
+    "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",
+    "one-link",       "fix",      "diff",   "allow-dirty", "no-sandbox",  "enable"};
+
 /// The keys of the table [ship].
 inline constexpr std::array<std::string_view, 5> kShipKeys = {"runs-on", "exports", "may-need", "must-not-need",
                                                               "page-size"};
 
-/// The nearest .elfaudit.toml, or pyproject.toml with a table [tool.elfaudit], at or above `folder`; empty when there is
-/// none. Of both in one folder, .elfaudit.toml. Throws UsageError for one that belongs to
+/// The nearest .elfaudit.toml, elfaudit.toml, or pyproject.toml with a table [tool.elfaudit], at or above `folder`; empty when there is
+/// none. Of several in one folder, the first of these. Throws UsageError for one that belongs to
 /// another user.
 std::string find_config(const std::string& folder);
 

@@ -33,6 +33,7 @@
 #include "rules/rules.hpp"
 #include "ship/systems.hpp"
 #include "support/file_uses.hpp"
+#include "support/path.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -268,6 +269,9 @@ int explain_command(const Request& request) {
   const Audit result = audit_of(request, request.audit);
   std::vector<SymbolReport> reports = explain_spelling(result, request.symbol);
   if (reports.empty()) {
+    if (is_there(request.symbol) && !request.files.empty())
+      throw UsageError(fmt::format("the symbol comes before the files: elfaudit explain {} {}", request.files.front(),
+                                   request.symbol));
     const std::vector<std::string> near = similar_names(result, request.symbol);
     throw UsageError(fmt::format("no input mentions '{}'{}{}", request.symbol,
                                  near.empty() ? "" : "; similar: ", fmt::join(near, ", ")));

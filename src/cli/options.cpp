@@ -381,13 +381,6 @@ bool is_partial(const Request& request) {
 
 namespace {
 
-/// Options that are not keys of a project's file, because they are not a decision of the project: only the user decides
-/// which programs may be started (--ask, --preprocess), whether servers are asked and whether sources are edited.
-constexpr std::array<std::string_view, 20> kNoKeys = {
-    "help",           "help-all", "config", "no-config",   "dump-config", "severity",   "suppress",
-    "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",
-    "one-link",       "fix",      "diff",   "allow-dirty", "no-sandbox",  "enable"};
-
 /// `name` where it is a key of the file, else empty.
 std::string key_named(const std::string& name) { return is_among(name, kNoKeys) ? std::string() : name; }
 

@@ -293,13 +293,20 @@ struct Output {
 const Format& format_of(const std::string& name) {
   const auto named = std::ranges::find(kFormats, name, &Format::name);
   if (named != std::end(kFormats)) return *named;
-  throw UsageError(fmt::format("unknown format '{}': expected {}", name, one_of(format_names())));
+  const std::string first = name.substr(0, name.find_first_of(":,"));
+  const bool has_file = first != name && is_among(first, format_names());
+  throw UsageError(
+      fmt::format("unknown format '{}': expected {}{}", name, one_of(format_names()),
+                  has_file ? "; a file follows '=': --format " + first + "=FILE" : did_you_mean(name, format_names())));
 }
 
 Output parse_output(const std::string& spec) {
   const std::size_t equals = spec.find('=');
   const bool to_file = equals != std::string::npos;
   Output output{&format_of(spec.substr(0, equals)), to_file ? spec.substr(equals + 1) : ""};
+  for (const std::string& format : format_names())
+    if (output.path.find("," + format + "=") != std::string::npos)
+      throw UsageError(fmt::format("--format {}: give the option once for each report", spec));
   if (to_file && output.path.empty()) throw UsageError(fmt::format("--format {}: no file after =", spec));
   return output;
 }

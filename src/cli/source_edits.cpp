@@ -14,13 +14,17 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "input/build/depfile.hpp"
 #include "input/command_words.hpp"
 #include "locate/fix/fix.hpp"
+#include "locate/record/build_record.hpp"
 #include "locate/record/project_files.hpp"
+#include "package/packages.hpp"
 #include "report/wording.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -378,7 +382,11 @@ class SourceEdits {
     const bool is_of_source =
         edits.size() > 1 ||
         (finding.cause && (finding.cause->kind == "two-definitions" || finding.cause->kind == "source-included"));
-    if (is_of_source && !is_of_all_links(finding)) return "another link of this build has a different finding";
+    if (const std::string link = is_of_source ? link_without(finding) : ""; !link.empty())
+      return fmt::format("the link of {} has the symbol too, and not this finding", link);
+    if (const std::string object = is_of_source ? object_outside(edits) : ""; !object.empty())
+      return fmt::format("{} was compiled with the file too, and is in no link of this audit: name its target as well",
+                         object);
     std::vector<std::pair<Source*, const LineEdit*>> fresh;
     for (const LineEdit& edit : edits) {
       Source& source = source_of(edit.first.file);
@@ -411,14 +419,48 @@ class SourceEdits {
   }
 
   /// A definition in one source is one for every link that has the symbol only where these are one link, or all of them
-  /// have the finding.
-  bool is_of_all_links(const Finding& finding) const {
-    return std::ranges::all_of(audit_.links, [&](const Audit& link) {
-      const auto& with = finding.links;
-      return std::ranges::find(with, link.job.output_path) != with.end() ||
-             std::ranges::none_of(link.inputs,
-                                  [&](const InputFacts& input) { return has_symbol(input, finding.symbol); });
-    });
+  /// have the finding. Returns a link for which that does not hold; empty: none.
+  std::string link_without(const Finding& finding) const {
+    const auto lacks = [&](const Audit& link) {
+      return !is_among(link.job.output_path, finding.links) &&
+             std::ranges::any_of(link.inputs,
+                                 [&](const InputFacts& input) { return has_symbol(input, finding.symbol); });
+    };
+    const auto found = std::ranges::find_if(audit_.links, lacks);
+    return found == audit_.links.end() ? std::string() : found->job.output_path;
+  }
+
+  /// An object of the build that was compiled with a file of the edits and is in no link of the audit; empty: none.
+  std::string object_outside(const std::vector<LineEdit>& edits) {
+    if (!outside_) outside_ = users_outside();
+    for (const LineEdit& edit : edits) {
+      const auto user = outside_->find(source_of(edit.first.file).real);
+      if (user != outside_->end()) return user->second;
+    }
+    return {};
+  }
+
+  /// By file: an object of the build that was compiled with it and that the audit has not read.
+  std::map<std::string, std::string> users_outside() const {
+    std::map<std::string, std::string> users;
+    if (request_.build.empty()) return users;
+    std::error_code error;
+    std::set<std::string> audited;
+    std::set<std::string, std::less<>> members;  // of archives: copies of objects
+    for (const InputFacts& input : audit_.inputs)
+      for (const ObjectFacts& object : input.objects) {
+        audited.insert(fs::weakly_canonical(object.origin.path, error));
+        members.emplace(base_name(object.origin.member));
+      }
+    NinjaDepsLogs logs;
+    for (const std::string& file : walk_directory(request_.build).files) {
+      const bool read = audited.contains(fs::weakly_canonical(file, error)) || members.contains(base_name(file));
+      const std::optional<FileList> list = read ? std::nullopt : file_list_of(file, logs);
+      if (!list) continue;
+      for (const std::string& name : list->depfile.prerequisites)
+        users.try_emplace(fs::weakly_canonical(list->folder / fs::path(name), error), file);
+    }
+    return users;
   }
 
   /// The lines of the edit's hunk go to standard output unchanged.
@@ -552,10 +594,11 @@ class SourceEdits {
   const std::vector<PathUse> uses_;  // what was read to judge, as it was then
   const Project project_;
   fs::path root_;
-  std::map<std::string, std::string> real_;  // of each path shown
-  std::map<std::string, Source> sources_;    // by real path
-  std::map<LineEdit, std::string> left_;     // edits that would harm a finding which is not fixed, with its symbol
-  bool again_ = false;                       // such an edit was among those to be applied
+  std::map<std::string, std::string> real_;                    // of each path shown
+  std::optional<std::map<std::string, std::string>> outside_;  // users_outside(), once it is asked for
+  std::map<std::string, Source> sources_;                      // by real path
+  std::map<LineEdit, std::string> left_;  // edits that would harm a finding which is not fixed, with its symbol
+  bool again_ = false;                    // such an edit was among those to be applied
   EditOutcome outcome_;
 };
 

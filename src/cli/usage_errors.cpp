@@ -1,6 +1,7 @@
 // What is wrong with a command line, and what to type instead.
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
 #include "elf/file_kind.hpp"
+#include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/driver.hpp"
@@ -52,7 +54,14 @@ std::string typed(const Words& words) { return "elfaudit " + shell_line(words); 
 
 /// Is it the first word of a link or build command, and not one of a file here?
 bool is_program(const std::string& word) {
-  return !is_option(word) && (classify_program(word) != ProgramKind::Unknown || is_build_tool(word)) && !is_there(word);
+  if (is_option(word) || (classify_program(word) == ProgramKind::Unknown && !is_build_tool(word))) return false;
+  return word.find('/') == std::string::npos ? !is_there(word) : ::access(word.c_str(), X_OK) == 0;
+}
+
+/// "g++ a.o b.o" in one word.
+bool is_quoted_command(const std::string& word) {
+  const std::size_t blank = word.find(' ');
+  return blank != std::string::npos && !is_there(word) && is_program(word.substr(0, blank));
 }
 
 bool takes_link(const CommandWords& command) {
@@ -67,7 +76,7 @@ std::size_t bare_command(const Words& words, const CommandWords& command) {
   for (std::size_t i = 1, files = 0; i < words.size() && files < kMostFiles; ++i) {
     const OptionWords* option = is_option(words[i]) ? option_named(command, words[i]) : nullptr;
     if (option != nullptr && is_among("--build", option->names)) break;  // what follows are targets
-    if (is_program(words[i])) return i;
+    if (is_program(words[i]) || is_quoted_command(words[i])) return i;
     if (option != nullptr && option->takes != Takes::Nothing)
       ++i;
     else if (!is_option(words[i]))
@@ -77,6 +86,9 @@ std::size_t bare_command(const Words& words, const CommandWords& command) {
 }
 
 std::string behind_dashes(const Words& words, std::size_t at) {
+  if (is_quoted_command(words[at]))
+    return fmt::format("put -- in front of a link command, and no quotes around it: {} -- {}",
+                       typed({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at)}), words[at]);
   if (is_build_tool(words[at])) return refusal_of(words[at]);
   const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
   Words right(words.begin(), begin);
@@ -125,11 +137,18 @@ std::string without_command(const CommandWords& above, const Words& words, const
   for (const CommandWords& one : above.commands) known.push_back(last_word(one.name));
   const std::string near = did_you_mean(first, known);
   if (near.empty() && above.commands.front().name == "elfaudit check") {
-    if (is_program(first))
-      return is_build_tool(first) ? refusal_of(first) : "missing command: " + typed(joined({"check", "--"}, words));
+    if (is_program(first)) {
+      const std::string launcher =
+          first.starts_with('/') ? "; as a launcher of CMake it is \"elfaudit;link;--gate;--\"" : "";
+      return is_build_tool(first) ? refusal_of(first)
+                                  : "missing command: " + typed(joined({"check", "--"}, words)) + launcher;
+    }
     if (is_there(first)) return "missing command: " + typed(joined(command_for(first), words));
   }
   if (near.empty() && is_there(first)) return missing_command(above);
+  if (is_among(first, {"man", "completion", "completions"}))
+    return fmt::format("unknown command '{}': write elfaudit --generate {}", first,
+                       first != "man" ? words.size() > 1 ? words[1] : "bash" : "man");
   return fmt::format("unknown command '{}'{}", first, near);
 }
 
@@ -153,6 +172,10 @@ std::string unknown_option(const CommandWords& command, const CommandWords& prog
              " -- g++ ...";
   }
   if (const std::string near = did_you_mean(name, known); !near.empty()) return unknown + near;
+  const std::string_view plain = std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
+  if (const std::string ours(own_name_of(plain));
+      option_named(command, "--" + ours.substr(0, ours.find('='))) != nullptr)
+    return fmt::format("{}: write --{}", unknown, ours);
   for (const CommandWords& other : program.commands)
     if (option_named(other, name) != nullptr) return fmt::format("{}: it is one of {}", unknown, other.name);
   if (!name.starts_with("--") && takes_link(command))
@@ -169,8 +192,9 @@ std::string refused_value(const CLI::App& app, const CommandWords& command, cons
   const CLI::Option* option = app.get_option_no_throw(name);
   if (option == nullptr) return said;
   const std::string value = option->get_option_text();
-  if (option->get_positional()) return fmt::format("expected {}: {}", value, usages_of(command).front());
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+  if (option->get_positional())
+    return fmt::format("expected {} ({}): {}", value, option->get_description(), usages_of(command).front());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr || value.empty())
     return value.empty() ? fmt::format("{} takes no value", name)
                          : fmt::format("{0} needs a value: {0} {1}", name, value);
   const OptionWords* words = option_named(command, name);
@@ -189,6 +213,8 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error, const C
   const Words words = own_words(request);
   const CLI::App& named = named_command(app);
   const CommandWords command = words_of(named);
+  const bool of_program = !words.empty() && option_named(program, without_value(words.front())) != nullptr;
+  if (of_program && app.remaining(true).empty()) return refused_value(app, program, error);
   const bool begins_with_command = !words.empty() && command_named(program, words.front()) != nullptr;
   if (!begins_with_command) return without_command(program, words, request);
   if (!command.commands.empty()) return without_command(command, {words.begin() + 1, words.end()}, request);
@@ -214,7 +240,10 @@ std::string misread_command(const CLI::App& app, const Request& request) {
   constexpr std::size_t kFirst = 16;  // a command begins among these; there may be thousands of files
   const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(kFirst, words.size()));
   const bool behind = request.has_command && !request.command.empty();
-  if (words.empty() || (!behind && std::none_of(words.begin() + 1, end, is_program))) return {};
+  if (words.empty() || (!behind && std::none_of(words.begin() + 1, end, [](const std::string& word) {
+        return is_program(word) || is_quoted_command(word);
+      })))
+    return {};
   const CommandWords program = words_of(app);
   const CommandWords* command = command_named(program, words.front());
   if (command == nullptr) return {};

@@ -645,7 +645,8 @@ std::string with_paths_of_here(std::string_view log, const DiagnoseOptions& opti
 /// Not one that a build has written: CI saves an empty file where the pipe broke.
 void refuse_what_is_no_log(std::string_view log) {
   if (log.find_first_not_of(" \t\r\n") == std::string_view::npos) throw UsageError("the log is empty");
-  if (log.substr(0, 4096).find('\0') != std::string_view::npos) throw UsageError("the log is not a text file");
+  if (log.substr(0, 4096).find('\0') != std::string_view::npos)
+    throw UsageError("the log is not a text file; elfaudit check takes objects and libraries");
 }
 
 }  // namespace

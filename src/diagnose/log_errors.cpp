@@ -492,7 +492,19 @@ std::size_t read_build_tool(Reader& reader) {
   if (text.starts_with("error: command '")) {  // setuptools
     return add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, between(text, "error: command '", "'"));
   }
+  if (text.starts_with("error: unknown file type '.cu'")) {
+    const std::size_t taken =
+        add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, between(text, "from '", "'"));
+    reader.errors.back().cause = "setuptools alone does not compile CUDA sources";
+    reader.errors.back().fix =
+        "use CUDAExtension and BuildExtension of torch.utils.cpp_extension, or compile it with nvcc and name the "
+        "object in "
+        "extra_objects";
+    return taken;
+  }
   const bool make = text.starts_with("make") || text.starts_with("gmake");
+  if (make && text.find(": *** No rule to make target ") != std::string_view::npos)
+    return add(reader, LogErrorKind::InputNotFound, LogTool::BuildTool, between(text, "'", "'"));
   if (make && text.find(": *** [") != std::string_view::npos) {
     add(reader, LogErrorKind::CommandFailed, LogTool::BuildTool, make_target(text));
     if (is_end_of_program(text.substr(text.rfind("] ") + 2))) explain_failed_tool(reader.errors.back());

@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 7> kTables = {"required-version", "extend
 /// The keys whose values are files or folders.
 constexpr std::array<std::string_view, 5> kPaths = {"baseline", "source-root", "compile-commands", "root", "cache"};
 
-constexpr std::string_view kOwnFile = ".elfaudit.toml", kProject = "pyproject.toml";
+constexpr std::string_view kProject = "pyproject.toml";
 
 using VersionNumber = std::array<unsigned, 3>;
 
@@ -198,7 +198,12 @@ class ConfigReader {
 
   [[noreturn]] void refuse_key(const toml::node& node, const std::string& key,
                                const std::vector<std::string>& known) const {
-    refuse(node, fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
+    const std::string unknown = fmt::format("unknown key '{}'", key);
+    if (is_among(key, {"tool", "elfaudit"}))
+      refuse(node, unknown + ": in this file the keys stand at the top, without [tool.elfaudit]");
+    if (is_among(key, kNoKeys)) refuse(node, fmt::format("{}: --{} is for the command line alone", unknown, key));
+    const std::string_view ours = own_name_of(key);
+    refuse(node, unknown + (ours.empty() ? did_you_mean(key, known) : fmt::format(": write {}", ours)));
   }
 
   std::string text_of(const std::string& key, const toml::node& node) const {
@@ -402,7 +407,8 @@ bool has_own_table(const std::string& path) {
 std::string find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder, error); !at.empty(); at = at.parent_path()) {
-    for (const std::string_view name : {kOwnFile, kProject}) {
+    for (const std::string_view name :
+         {std::string_view(".elfaudit.toml"), std::string_view("elfaudit.toml"), kProject}) {
       const std::string file = (at / name).string();
       if (!is_regular_file(file) || (name == kProject && !has_own_table(file))) continue;
       refuse_strangers(file);

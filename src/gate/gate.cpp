@@ -79,6 +79,8 @@ Suppression parse_suppression(const std::string& spec) {
     const std::size_t equals = spec.find('=', start);
     const std::string key = spec.substr(start, equals == std::string::npos ? equals : equals - start);
     std::string* value = equals == std::string::npos ? nullptr : field(suppression, key);
+    if (value == nullptr && is_among(spec, rule_ids()))
+      throw UsageError(fmt::format("--suppress {0}: write --suppress rule={0},reason=WHY", spec));
     if (value == nullptr)
       throw UsageError(fmt::format(
           "--suppress {}: unknown key '{}': expected rule=, symbol=, input=, file=, until= or reason=", spec, key));
@@ -508,7 +510,8 @@ void check(const Suppression& suppression) {
   const auto refuse = [&](const std::string& why) { throw UsageError(suppression.where + ": " + why); };
   if (suppression.rule.empty() && suppression.symbol.empty()) refuse("a suppression must name a rule or a symbol");
   if (suppression.reason.find_first_not_of(" \t\n") == std::string::npos)
-    refuse("a suppression must have a reason: reason = \"...\"");
+    refuse(suppression.where.starts_with("--suppress") ? "a suppression must have a reason: add ,reason=WHY"
+                                                       : "a suppression must have a reason: reason = \"...\"");
   if (!suppression.until.empty() && !is_date(suppression.until))
     refuse(fmt::format("until = \"{}\" is not a date like 2027-01-31", suppression.until));
   if (suppression.rule == kUnreadableInput.id)

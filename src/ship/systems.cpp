@@ -306,6 +306,11 @@ constexpr Distribution kDistributions[] = {{"debian-8", "Debian 8", {2, 19}, {4,
                                            {"amazonlinux-2", "Amazon Linux 2", {2, 26}, {7, 3}},
                                            {"amazonlinux-2023", "Amazon Linux 2023", {2, 34}, {11, 4}}};
 
+/// What people call releases.
+constexpr std::pair<std::string_view, std::string_view> kCodeNames[] = {
+    {"buster", "debian-10"},    {"bullseye", "debian-11"}, {"bookworm", "debian-12"}, {"trixie", "debian-13"},
+    {"bionic", "ubuntu-18.04"}, {"focal", "ubuntu-20.04"}, {"jammy", "ubuntu-22.04"}, {"noble", "ubuntu-24.04"}};
+
 /// Distributions with the libraries of RHEL of the same number.
 constexpr std::string_view kLikeRhel[] = {"centos-", "almalinux-", "rockylinux-", "oraclelinux-"};
 
@@ -359,6 +364,14 @@ System parse_one_system(std::string_view name) {
     return {std::string(row->text), fmt::format("on {}", row->text), releases_of(*row), {}};
   std::vector<std::string> names;
   for (const Distribution& one : kDistributions) names.emplace_back(one.name);
+  for (const auto& [code_name, release] : kCodeNames)
+    if (name == code_name) throw UsageError(fmt::format("--runs-on {}: write {}", name, release));
+  for (const std::string_view runtime : {"glibc", "gcc"})
+    if (name.starts_with(runtime) && name.size() > runtime.size())
+      throw UsageError(fmt::format("--runs-on {}: write {}-VERSION, as in glibc-2.28 or gcc-8", name, runtime));
+  if (name.find_first_of("0123456789") == std::string_view::npos &&
+      is_among(name, {"debian", "ubuntu", "rhel", "amazonlinux"}))
+    throw UsageError(fmt::format("--runs-on {}: name its version, as in debian-12, ubuntu-22.04, rhel-8", name));
   const std::string near = did_you_mean(known, names);
   throw UsageError(fmt::format("--runs-on {}: unknown system{}", name,
                                near.empty() ? "; expected glibc-2.28, gcc-8, manylinux_2_28, debian-11, ubuntu-22.04, "

@@ -182,7 +182,22 @@ def test_a_function_stays_where_another_program_needs_it(lab):
     lab.write("build/build.ninja", rules + objects + "build bad: link a.o b.o main.o\nbuild good: link b.o user.o\n")
     lab.sh("ninja -C build good; ninja -C build -k 0", check=False)
     result = lab.audit("check", "--fix", "-p", "build")
-    assert "not fixed: clamp: another link of this build has a different finding" in result.err, result
+    assert "not fixed: clamp: the link of build/good has the symbol too, and not this finding" in result.err, result
+    assert contents(lab, files) == files
+
+
+def test_a_definition_stays_in_a_header_that_another_target_includes(lab):
+    """The edit would move it to one source, which the target that is not audited does not link."""
+    files = {"core.h": "int level = 3;\n", "core.c": '#include "core.h"\n', "main.c": '#include "core.h"\nint main(void) { return level; }\n',
+             "tool.c": '#include "core.h"\nint main(void) { return level; }\n'}
+    for name, text in files.items():
+        lab.write(name, text)
+    rules = "rule cc\n  command = gcc -MD -c $in -o $out\nrule link\n  command = gcc $in -o $out\n"
+    objects = "".join(f"build {name}.o: cc ../{name}.c\n" for name in ("core", "main", "tool"))
+    lab.write("build/build.ninja", rules + objects + "build app: link main.o core.o\nbuild tool: link tool.o\ndefault app\n")
+    lab.sh("ninja -C build tool; ninja -C build -k 0", check=False)
+    result = lab.audit("check", "--fix", "-p", "build")
+    assert "not fixed: level: build/tool.o was compiled with the file too, and is in no link of this audit: name its target as well" in result.err, result
     assert contents(lab, files) == files
 
 

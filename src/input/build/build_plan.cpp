@@ -649,7 +649,8 @@ std::vector<std::string> folders_in(const std::string& folder, std::size_t& look
   if (below.empty())
     throw UsageError(
         fmt::format("-p {}: neither build.ninja nor CMake's Makefiles are there: give the folder that "
-                    "ninja or make is run in",
+                    "ninja or make is run in; for other builds, elfaudit check -- COMMAND audits a link, and elfaudit "
+                    "diagnose LOG reads what a failed one printed",
                     folder));
   const std::size_t more = below.size() > kMostNamed ? below.size() - kMostNamed : 0;
   below.resize(below.size() - more);
