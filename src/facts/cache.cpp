@@ -61,12 +61,13 @@ int create_file(const std::string& path, std::string_view bytes) {
 int write_entry(const std::string& path, const Document& document) {
   const FaultsCostNothing own;
   const std::string bytes = write_document(document, ELFAUDIT_VERSION);
-  const int failed = create_file(path, bytes);
-  if (failed == EEXIST) return replace_file(path, bytes);
-  if (failed != ENOENT) return failed;
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  return error ? error.value() : create_file(path, bytes);
+  int failed = create_file(path, bytes);
+  if (failed == ENOENT) {
+    std::error_code error;
+    fs::create_directories(fs::path(path).parent_path(), error);
+    failed = error ? error.value() : create_file(path, bytes);
+  }
+  return failed == EEXIST ? replace_file(path, bytes) : failed;  // another process may have been faster
 }
 
 // --- Of objects
