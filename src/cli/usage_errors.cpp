@@ -187,7 +187,9 @@ std::string unknown_option(const CommandWords& command, const CommandWords& prog
 // --- What CLI11 refuses, in our words. Its errors have no other form than a text that begins with the option's name.
 
 std::string refused_value(const CLI::App& app, const CommandWords& command, const CLI::ParseError& error) {
-  const std::string said = error.what();
+  std::string_view message = error.what();
+  take_prefix(message, "Could not convert: ");
+  const std::string said(message);
   const std::string name = said.substr(0, said.find_first_of(": "));
   const CLI::Option* option = app.get_option_no_throw(name);
   if (option == nullptr) return said;

@@ -602,6 +602,34 @@ std::vector<Finding> flag_findings(const BuildLog& log) {
                            known ? "TORCH_CUDA_ARCH_LIST=" + list.text : std::string());
 }
 
+/// A finding that several links have is one error, with the lines of all, and names them in Finding::links.
+void join_links(Diagnosis& diagnosis) {
+  const auto key_of = [](const DiagnosedError& error) {
+    std::string sites;
+    for (const Site& site : error.finding->sites) sites += site.origin.display() + '\n' + site.place.at.text() + '\n';
+    return std::tuple(error.kind, error.finding->rule, error.symbol, error.finding->message, std::move(sites));
+  };
+  std::map<decltype(key_of(diagnosis.errors.front())), std::size_t> first;  // into `joined`
+  std::vector<DiagnosedError> joined;
+  for (DiagnosedError& error : diagnosis.errors) {
+    if (!error.finding || !error.link) {
+      joined.push_back(std::move(error));
+      continue;
+    }
+    const std::string& output = diagnosis.links[*error.link].output;
+    const auto [at, is_first] = first.try_emplace(key_of(error), joined.size());
+    if (is_first) joined.push_back(std::move(error));
+    DiagnosedError& one = joined[at->second];
+    if (!is_first) one.lines.insert(one.lines.end(), error.lines.begin(), error.lines.end());
+    if (!is_among(output, one.finding->links)) one.finding->links.push_back(output);
+  }
+  for (DiagnosedError& error : joined) {
+    std::ranges::sort(error.lines);
+    if (error.finding && error.finding->links.size() == 1) error.finding->links.clear();
+  }
+  diagnosis.errors = std::move(joined);
+}
+
 Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   Diagnosis result;
   result.beyond = log.beyond;
@@ -617,6 +645,7 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   }
   note_unknown_commands(errors);
   for (RootError& error : errors) result.errors.push_back(std::move(error.error));
+  join_links(result);
   result.findings = flag_findings(log);
   return result;
 }

@@ -288,14 +288,27 @@ std::string headline(const DiagnosedError& error) {
   return at == std::string::npos ? error.text : std::string(error.text).replace(at, error.symbol.size(), name);
 }
 
+/// Each note once, with the links that have it.
+static std::vector<std::pair<std::string, std::vector<std::string>>> notes_of_links(const Diagnosis& diagnosis) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  for (const DiagnosedLink& link : diagnosis.links)
+    for (const std::string& note : for_display(link.notes)) {
+      auto same = std::ranges::find(notes, note, [](const auto& one) { return one.first; });
+      if (same == notes.end()) same = notes.insert(same, {note, {}});
+      same->second.push_back(name_of(link));
+    }
+  return notes;
+}
+
 std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options) {
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options);
   for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color, options.columns) + "\n";
   for (const DiagnosedLink& link : diagnosis.links) print_rest(out, link, options);
-  for (const DiagnosedLink& link : diagnosis.links)
-    for (const std::string& note : for_display(link.notes))
-      out += fitted(fmt::format("note: {}: {}", name_of(link), note), 0, options.columns) + "\n";
+  for (const auto& [note, links] : notes_of_links(diagnosis)) {
+    const std::string who = links.size() == 1 ? links.front() : fmt::format("{} links", links.size());
+    out += fitted(fmt::format("note: {}: {}", who, note), 0, options.columns) + "\n";
+  }
   if (!diagnosis.whole)
     out += fmt::format("note: not all of the log was read: it is beyond the limit on {} (elfaudit --limits)\n",
                        diagnosis.beyond);

@@ -78,6 +78,15 @@ def test_options(package):
     assert "link --gate --severity gpu-arch-missing=off --fail-on warning --gpu-arch 8.0,9.0a+PTX -- /" in result.out, result
 
 
+def test_the_baseline_of_a_build_is_written_from_it(package):
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t OPTIONS --baseline ${CMAKE_SOURCE_DIR}/known.json)\n",
+            {"a.cpp": "int main() {}", "b.cpp": "int b;"})
+    result = build(package)
+    assert result.code != 0 and "create one with --write-baseline" in result.out + result.err, result
+    assert package.audit("check", "--write-baseline", "known.json", "-p", "b").code == 0
+    assert package.sh("cmake --build b").code == 0
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_what_can_not_be_read_stops_the_link(package, generator):
