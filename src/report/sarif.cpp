@@ -338,7 +338,8 @@ Json results(const Audit& audit, const Addresses& addresses) {
   for (const Finding& finding : audit.known) add(finding, "unchanged");
   for (const SuppressedFinding& one : audit.suppressed)
     if (Json* result = add(one.finding, "unchanged"); result != nullptr)
-      (*result)["suppressions"] = Json::array({{{"kind", one.comment.line == 0 ? "external" : "inSource"}, {"justification", sarif_text(one.reason)}}});
+      (*result)["suppressions"] = Json::array(
+          {{{"kind", one.comment.line == 0 ? "external" : "inSource"}, {"justification", sarif_text(one.reason)}}});
   return list;
 }
 

@@ -641,3 +641,21 @@ def test_what_is_no_log(lab, log, says):
     (lab.path / "x.log").write_bytes(log)
     result = lab.audit("diagnose", "x.log")
     assert result.code == 2 and says in result.err, result
+
+
+def test_a_finding_of_several_links_is_one_error(lab):
+    for name, source in {"a": "int state; int a() { return state; }", "b": "int state; int b() { return state; }", "m": "int main() { return 0; }"}.items():
+        lab.cc(f"{name}.o", source)
+    log = "".join(f"g++ m.o a.o b.o -o {out}\n" + lab.sh(f"g++ m.o a.o b.o -o {out}", check=False).err for out in ("x", "y", "z"))
+    error = only_error(lab, lab.write("build.log", log))
+    assert error["finding"]["links"] == ["x", "y", "z"] and len(error["lines"]) == 3, error
+    assert "link      x, y, z" in lab.audit("diagnose", "build.log").out
+
+
+@pytest.mark.parametrize("line, kind, says", [
+    ("make: *** No rule to make target 'x.cu', needed by 'x.o'.  Stop.", "input-not-found", "x.cu"),
+    ("error: unknown file type '.cu' (from 'kern.cu')", "command-failed", "CUDAExtension"),
+])  # fmt: skip
+def test_a_build_that_fails_before_its_link(lab, line, kind, says):
+    error = only_error(lab, lab.write("build.log", f"running build_ext\n{line}\n"))
+    assert error["kind"] == kind and says in json.dumps(error), error
