@@ -306,7 +306,7 @@ class ReferenceSources {
     const auto inlined = std::find_if(reading.declarations.begin(), reading.declarations.end(), says_inline);
     if (inlined != reading.declarations.end() && reading.definitions.empty())
       explain_inline(finding, *inlined);
-    else if (is_pure(declared) && finding.demangled.find("::~") != std::string::npos)
+    else if (declared.is_pure && finding.demangled.find("::~") != std::string::npos)
       set(finding, "pure-destructor-without-body",
           fmt::format("the destructor is pure virtual in {}, and those of derived classes call it", way_to(declared)),
           {}, "define it outside of the class: a pure virtual destructor needs a body too", declared.at);
@@ -546,13 +546,6 @@ class ReferenceSources {
                       function),
           at);
     }
-  }
-
-  /// "= 0;"
-  static bool is_pure(const Definition& declared) {
-    std::string text = declared.text;
-    std::erase(text, ' ');
-    return text.find(")=0;") != std::string::npos || text.find("noexcept=0;") != std::string::npos;
   }
 
   static bool has_word(std::string_view text, std::string_view word) {

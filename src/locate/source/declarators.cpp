@@ -406,10 +406,9 @@ void DeclaratorReader::read_initialiser(std::size_t& at, Declared& declared) {
   if (!has(at)) return;
   if (tokens_[at].is('=')) {
     const Word word = has(at + 1) ? word_of(tokens_[at + 1]) : Word::Count;
-    if (declared.is_function)
-      declared.has_body = word == Word::Default;
-    else
-      declared.has_initialiser = true;
+    declared.has_body = declared.is_function && word == Word::Default;
+    declared.is_pure = declared.is_function && has(at + 1) && tokens_[at + 1].text == "0";
+    declared.has_initialiser = !declared.is_function;
     at = behind_expression(at + 1);
   } else if (tokens_[at].kind == Kind::Braces) {
     declared.has_initialiser = true;

@@ -441,6 +441,7 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_template = found.is_template;
   result.is_specialisation = found.is_specialisation;
   result.is_instantiation = found.is_instantiation;
+  result.is_pure = what.is_pure;
   result.has_initialiser = what.has_initialiser || (!entry.is_function && what.is_function);
   result.is_function = entry.is_function;
   result.is_tentative =

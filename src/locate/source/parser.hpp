@@ -72,7 +72,7 @@ struct Declared {
   std::uint32_t end_token = 0;            ///< behind its initialiser or body
   bool is_extern = false, is_inline = false, is_static = false, is_constexpr = false, is_const = false;
   bool is_volatile = false, is_thread_local = false, is_friend = false;
-  bool is_function = false, has_body = false, has_initialiser = false, is_alias = false;
+  bool is_function = false, has_body = false, is_pure = false, has_initialiser = false, is_alias = false;
   std::uint32_t specifiers = 0;     ///< token that a further specifier can precede
   bool is_alone = true;             ///< the declaration declares nothing else
   bool declares_functions = false;  ///< it declares functions besides

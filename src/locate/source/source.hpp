@@ -177,6 +177,7 @@ struct Definition {
   bool is_template = false;  ///< has template parameters of its own or of its class
   bool is_specialisation = false;
   bool is_instantiation = false;  ///< template int f<int>(int);
+  bool is_pure = false;           ///< a virtual function that ends in `= 0`
   bool has_initialiser = false, is_function = false;
   bool is_tentative = false;  ///< C: no initialiser and no extern
   bool in_extern_c = false;
