@@ -877,6 +877,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
       explain_cause(finding, of_finding, inputs, context.project, context.files);
     if (rule(finding.rule).kind == RuleKind::Mismatch) explain_size(finding, of_finding, context.files);
   }
+  explain_missing_typeinfos(findings, inputs);
   explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);

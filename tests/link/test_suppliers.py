@@ -2,7 +2,7 @@
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 
 need("g++", "gcc", "ld.bfd", "ar")
 
@@ -508,3 +508,28 @@ def test_a_library_of_another_version_beside_the_linked_one(lab):
     finding = undefined(lab, "gcc use.o -Lp-3.5/lib -lp")["fresh"]
     assert finding["fixes"][0]["text"] == "link p-3.8/lib/libp.so in place of p-3.5/lib/libp.so: put -Lp-3.8/lib first", finding
     lab.sh("gcc use.o p-3.8/lib/libp.so -o out")
+
+
+PURE, KEY, NO_RTTI = "pure-destructor-without-body", "key-function-missing", "vtable-without-typeinfo"
+
+
+@pytest.mark.parametrize("members, destructor, typeinfo", [
+    ("virtual ~S(); virtual int a() = 0;", KEY, KEY),
+    ("virtual int a(int = 0) = 0; virtual ~S() noexcept; /* = 0; */", KEY, KEY),
+    ("S() = default; virtual int a() = 0; virtual\n~S()  // ~S() = 0;\n;", KEY, KEY),
+    ("virtual int a() { return 0; }\nvirtual ~S() noexcept\n= 0;", PURE, None),
+], ids=["before", "default argument", "two lines", "pure"])
+def test_a_destructor_without_a_body(lab, members, destructor, typeinfo):
+    """It is pure by its own declarator. What the compiler emits with it has no cause of its own."""
+    lab.cc("s.o", f"struct S {{ {members} }};\nstruct D : S {{ int a() {{ return 4; }} int a(int) {{ return 5; }} }};\nint main() {{ D s; }}")
+    found = {f["demangled"]: f["cause"] for f in by_symbol(lab.audit("check", "--format", "json", "--", "g++", "s.o").json()["findings"])}
+    assert found["S::~S()"]["kind"] == destructor and found.get("typeinfo for S", {"kind": None})["kind"] == typeinfo, found
+    assert len({cause["text"] for cause in found.values()}) == 1, found
+
+
+def test_typeinfo_of_an_object_without_rtti(lab):
+    """Certain only where an object has the vtable."""
+    lab.cc("s.o", "struct S { virtual ~S(); };\nS::~S() {}", "g++ -fno-rtti")
+    lab.cc("m.o", "struct S { virtual ~S(); };\nstruct D : S {};\nint main() { D d; }")
+    [found] = lab.audit("check", "--format", "json", "--", "g++", "m.o", "s.o").json()["findings"]
+    assert (found["symbol"], found["cause"]["kind"]) == ("_ZTI1S", NO_RTTI) and found["fixes"][0]["text"].startswith("compile s.o with RTTI")

@@ -81,6 +81,10 @@ std::optional<Cause> strong_instance(const Finding& finding, std::span<const Inp
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);
 
+/// An object that defines the vtable of a class whose typeinfo nothing defines was compiled without RTTI: compilers emit
+/// both together.
+void explain_missing_typeinfos(std::vector<Finding>& findings, std::span<const InputFacts> inputs);
+
 /// The lines and functions that refer to what is undefined, from debug info or the sources; and causes that the
 /// declaration gives.
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -324,20 +326,17 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
   if (starts_with_any(name, {"__stack_chk_fail", "__stack_chk_guard"}))
     return Advice{"the stack protector needs it, and libc, which has it, is not linked (-nostdlib)",
                   "compile with -fno-stack-protector, or define it"};
-  for (const std::string_view kind : {"vtable for ", "VTT for "}) {
+  for (const std::string_view kind : {"vtable for ", "VTT for ", "typeinfo for "}) {
     if (!plain.starts_with(kind)) continue;
-    return Advice{
-        fmt::format("the compiler emits the vtable with the first virtual function of {} that is neither inline "
-                    "nor pure, and no input defines that function",
-                    plain.substr(kind.size())),
-        "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
-        "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
-        "class, not only a member of it"};
+    const bool is_type = kind.starts_with("typeinfo");
+    return Advice{fmt::format("the compiler emits the {} with the first virtual function of {} that is neither inline "
+                              "nor pure, and no input defines that function{}",
+                              is_type ? "typeinfo" : "vtable", plain.substr(kind.size()),
+                              is_type ? ", or its file was compiled with -fno-rtti" : ""),
+                  "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
+                  "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
+                  "class, not only a member of it"};
   }
-  if (plain.starts_with("typeinfo for "))
-    return Advice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
-                              plain.substr(13)),
-                  "compile both with RTTI or both without (or with -fno-sanitize=vptr), and link that file"};
   const std::size_t parameters = plain.find('(');
   if (plain.find("::") != plain.npos && parameters == plain.npos && plain.find(' ') == plain.npos)
     return Advice{
@@ -378,6 +377,39 @@ std::optional<Advice> advice_on_name(std::string_view whole) {
   if (auto advice = of_others(name)) return advice;
   if (auto advice = of_cxx(name, plain)) return advice;
   return of_kind(name, plain);
+}
+
+void explain_missing_typeinfos(std::vector<Finding>& findings, std::span<const InputFacts> inputs) {
+  std::map<std::string, Finding*, std::less<>> by_table;
+  for (Finding& finding : findings)
+    if (finding.rule == "undefined-symbol" && finding.symbol.starts_with("_ZTI") &&
+        (!finding.cause || finding.cause->kind == "no-provider"))
+      by_table.emplace("_ZTV" + finding.symbol.substr(4), &finding);
+  if (by_table.empty()) return;
+  const auto note_definition = [&](const ObjectFacts& object, std::string_view name) {
+    const auto found = by_table.find(name);
+    if (found == by_table.end()) return;
+    const std::string who = object.origin.display();
+    Finding& finding = *found->second;
+    finding.cause = {"vtable-without-typeinfo",
+                     fmt::format("{} defines the vtable and not the typeinfo: it was compiled with -fno-rtti", who),
+                     who};
+    finding.fixes = {{fmt::format("compile {} with RTTI, or what refers to the typeinfo without (and without "
+                                  "-fsanitize=vptr)",
+                                  who),
+                      {},
+                      {}}};
+  };
+  for (const InputFacts& input : inputs)
+    for (std::uint32_t o = 0; o < input.objects.size(); ++o) {
+      const ObjectFacts& object = input.objects[o];
+      if (object.kind != ObjectKind::Relocatable || object.origin.bytecode) continue;
+      if (object.unopened)
+        for (const IndexEntry& entry : input.entries_of(o)) note_definition(object, input.index_name(entry));
+      else
+        for (const Symbol& symbol : object.symbols)
+          if (symbol.defined()) note_definition(object, object.name(symbol));
+    }
 }
 
 void explain_undefined(Finding& finding) {

@@ -333,7 +333,7 @@ class ReferenceSources {
 
  public:
   /// Once all objects were asked: each file is read once, as the source that refers to the first name was compiled.
-  void finish(const std::vector<Finding>& findings) {
+  void finish(std::vector<Finding>& findings) {
     std::size_t read = 0;
     for (auto& [path, folder] : folders_)
       for (const std::string& file : sources_in(path))
@@ -346,9 +346,16 @@ class ReferenceSources {
     for (const auto& [table, key] : tables_) {
       const auto is_key = [&key = key](const Finding& finding) { return finding.demangled.starts_with(key + "("); };
       const auto found = std::find_if(findings.begin(), findings.end(), is_key);
-      if (found == findings.end() || !found->cause || is_open(*found)) continue;
-      table->cause = found->cause;  // what brings the function brings the vtable
-      table->fixes = found->fixes;
+      if (found == findings.end() || !found->cause) continue;
+      const bool is_only_one = key.find("::~") != std::string::npos;  // others may be overloads
+      if (is_open(*found) && is_only_one) {
+        found->cause = table->cause;
+        found->fixes = table->fixes;
+        found->notes.clear();
+      } else if (!is_open(*found)) {
+        table->cause = found->cause;  // what brings the function brings the vtable
+        table->fixes = found->fixes;
+      }
     }
   }
 
@@ -508,11 +515,18 @@ class ReferenceSources {
     return false;
   }
 
-  // --- The vtable of a class is where its key function is (Itanium C++ ABI 5.2.3).
+  // --- The vtable and the typeinfo of a class are where its key function is (Itanium C++ ABI 5.2.3).
+
+  /// {"vtable", "n::S"} of "vtable for n::S"; empty of other symbols.
+  static std::pair<std::string, std::string> table_and_class(const Finding& finding) {
+    for (const std::string_view table : {"vtable", "typeinfo"})
+      if (const std::string start = fmt::format("{} for ", table); finding.demangled.starts_with(start))
+        return {std::string(table), finding.demangled.substr(start.size())};
+    return {};
+  }
 
   void find_key_functions(const Referring& object, const SourceEvidence& evidence) {
-    constexpr std::string_view kTable = "vtable for ";
-    const auto is_table = [&](const auto& pair) { return pair.first->demangled.starts_with(kTable); };
+    const auto is_table = [](const auto& pair) { return !table_and_class(*pair.first).second.empty(); };
     if (std::none_of(object.sites.begin(), object.sites.end(), is_table)) return;
     const std::set<std::string, std::less<>> none;
     std::map<std::string, std::string> texts;  // by file
@@ -531,17 +545,15 @@ class ReferenceSources {
         }
     }
     for (const auto& [finding, site] : object.sites) {
-      if (!finding->demangled.starts_with(kTable) || !is_open(*finding)) continue;
-      const std::string of_class = finding->demangled.substr(kTable.size());
+      const auto [table, of_class] = table_and_class(*finding);
       const auto key = keys.find(of_class.substr(of_class.rfind(':') + 1));
-      if (key == keys.end()) continue;
+      if (of_class.empty() || key == keys.end() || !is_open(*finding)) continue;
       const auto& [function, at] = key->second;
       tables_.emplace_back(finding, of_class + "::" + function);
       set(*finding, "key-function-missing",
-          fmt::format(
-              "the compiler emits the vtable with {}::{}, declared in {}:{}, and no input defines that function",
-              of_class, function, at.file, at.line),
-          {},
+          fmt::format("the compiler emits the {} with {}::{}, declared in {}:{}, and no input defines that function", table,
+                      of_class, function, at.file, at.line),
+          of_class + "::" + function,
           fmt::format("define that function, {}::{}, in one source file, or link the file that does", of_class,
                       function),
           at);
