@@ -683,13 +683,12 @@ void Suggestions::find_second_definition(RootError& open) const {
   const std::string& member = error.sites[0].member;
   if (!member.empty() && member == error.sites[1].member)
     error.fixes.push_back(fmt::format("if both archives hold the same {}: take it out of one", member));
-  const std::string both = fmt::format("{} and {}", name_of(error.sites[0]), name_of(error.sites[1]));
-  error.notes.push_back(
-      fmt::format("{} each define it: in a header that both include, or in a source of their own", both));
-  error.fixes.push_back(
-      fmt::format("if a header that both include defines it: make it `inline` there (a variable: from "
-                  "C++17), or declare it `extern` and define it in one source file"));
-  error.fixes.emplace_back("if the two are of two authors: rename one, make it static, or leave one object out");
+  const std::string first = name_of(error.sites[0]);
+  const std::string second = name_of(error.sites[1]);
+  if (error.symbol != "main")
+    error.notes.push_back(fmt::format(
+        "{} and {} each define it: in a header that both include, or in a source of their own", first, second));
+  std::ranges::move(fixes_for_duplicate(error.symbol, first, second), std::back_inserter(error.fixes));
 }
 
 /// Who would define it, from the name and the command alone.

@@ -57,6 +57,7 @@ struct Answer {
   Place place;
   std::vector<std::string> candidates;  ///< places or files that may hold it, when the place isn't known
   WrittenDefinition written;            ///< its site is not set
+  std::string note{};                   ///< on which condition the place holds
 };
 
 /// Asks debug info, macro info and the sources, in that order, and puts together what they agree on. In the order of
@@ -120,6 +121,10 @@ class DefinitionEvidence {
     for (const Located& one : located_)
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(origin_, object_file_, source);
+    if (record.empty() && may_guess()) {
+      note_source_beside(origin_, lines_of_code(origin_, {{}}).front().source, record);
+      is_guess_ = !record.empty();
+    }
     sources_may_tell_ = object_.available || record.is_as_indexed;
     note_itself(unit_of_first(), record.unit);
     for (auto& [side, evidence] : evidence_) {
@@ -142,10 +147,30 @@ class DefinitionEvidence {
       with_debug_info(i, answer);
     else if (!from_noted(i, answer))
       from_sources(i, answer);
+    if (is_guess_) mark_guess(i, answer);
     return answer;
   }
 
  private:
+  /// Nothing shows how the object was compiled, and the question is where a definition is, not whether a header has it.
+  bool may_guess() {
+    const auto is_open = [&](const DefinitionQuery& one) { return !one.only_place && !one.only_in_header; };
+    return object_.available && std::ranges::any_of(asked_, is_open) && !unit_of_first() && compilation(0) == nullptr;
+  }
+
+  /// The object names its source without the folder, and a file of that name is beside it. A place that it leads to is
+  /// shown as a guess, and no edit is made of it.
+  void mark_guess(std::size_t i, Answer& answer) const {
+    if (answer.place.known_by == KnownBy::Nothing) {
+      answer = Answer();
+      answer.place = located_[i].place;
+      answer.place.why_unknown += ", " + std::string(kNoRecord);
+      return;
+    }
+    answer.written.unit = nullptr;
+    answer.note = fmt::format("if {} is its source", evidence(i).source);
+  }
+
   /// A thunk is where its function is; GCC describes covariant ones, by the line of the class.
   void locate_thunks(const std::vector<SymbolQuery>& wanted, PlaceCache& cache) {
     std::map<std::string, std::vector<std::size_t>, std::less<>> thunks;  // by the function's name
@@ -600,6 +625,7 @@ class DefinitionEvidence {
   const std::vector<DefinitionQuery>& asked_;
   std::vector<AskedSymbol> symbols_;  // in the order of asked_
   std::string object_file_;
+  bool is_guess_ = false;  // the source was found by its name
   /// Have they changed since the object was made? Its time shows; of one that is missing its facts may.
   bool sources_may_tell_ = false;
   std::vector<Located> located_;
@@ -746,6 +772,7 @@ void take_answer(Site& site, Answer& answer, const Project& project) {
   site.place.edit = project.step_to_edit(site.place);
   if (!answer.candidates.empty())
     site.notes.push_back(fmt::format("candidates: {}", fmt::join(answer.candidates, ", ")));
+  if (!answer.note.empty()) site.notes.push_back(answer.note);
 }
 
 /// Device definitions that the host's debug info doesn't know, because it has none or they have no host symbol.

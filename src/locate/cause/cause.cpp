@@ -964,13 +964,28 @@ std::string subject_of(const Cause& cause, const Finding& finding, const FixCont
   return header;
 }
 
+/// Nothing shows where the definitions are written: what to do holds under a condition.
+void advise_without_places(Finding& finding) {
+  const auto is_unknown = [](const Site& site) { return site.place.known_by == KnownBy::Nothing; };
+  const bool is_in_sources = source::name_of_symbol(finding.symbol, source::Name::Kind::Unknown).has_value();
+  if (rule(finding.rule).kind != RuleKind::Duplicate || !is_in_sources || finding.sites.size() < 2 ||
+      std::ranges::none_of(finding.sites, is_unknown))
+    return;
+  for (std::string& text :
+       fixes_for_duplicate(finding.symbol, finding.sites[0].origin.display(), finding.sites[1].origin.display()))
+    finding.fixes.push_back({std::move(text), {}, {}});
+  const auto has_no_record = [](const Site& site) { return site.place.why_unknown.ends_with(kNoRecord); };
+  if (std::ranges::any_of(finding.sites, has_no_record))
+    finding.notes.emplace_back("compile with -g or -MD to see where each of them is written");
+}
+
 }  // namespace
 
 void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written,
                    std::span<const InputFacts> inputs, const Project& project, FileContents& files) {
   FixContext fix{.finding = &finding, .project = &project, .files = &files, .all_written = &all_written};
   finding.cause = cause_of(finding, all_written, inputs, fix);
-  if (!finding.cause) return;
+  if (!finding.cause) return advise_without_places(finding);
   finding.cause->about = subject_of(*finding.cause, finding, fix);
   fix.whole_program = whole_program_object(finding.symbol, inputs);
   finding.fixes = fixes_for(*finding.cause, fix);

@@ -92,6 +92,13 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
 
 // --- What words alone say: the name of a symbol (name_cause.cpp), a message of a tool (message_cause.cpp).
 
+/// What to do about a symbol that the objects `first` and `second` define, where nothing shows where that is written.
+std::vector<std::string> fixes_for_duplicate(std::string_view symbol, const std::string& first,
+                                             const std::string& second);
+
+/// What to do about a symbol of device code that no device link's input is known to define. `archs`: empty: not known.
+std::string fix_for_device_undefined(const std::string& archs);
+
 /// Why, and what to write.
 struct Advice {
   std::string cause;

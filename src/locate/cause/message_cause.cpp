@@ -15,6 +15,25 @@
 
 namespace elfaudit {
 
+// --- Symbols that two objects define.
+
+std::vector<std::string> fixes_for_duplicate(std::string_view symbol, const std::string& first,
+                                             const std::string& second) {
+  if (symbol == "main")
+    return {fmt::format("link {} or {}, not both: each is a program's, or rename one of the functions", first, second)};
+  return {
+      "if a header that both include defines it: make it `inline` there (a variable: from C++17), or declare it "
+      "`extern` and define it in one source file",
+      "if the two are of two authors: rename one, make it static, or leave one object out"};
+}
+
+std::string fix_for_device_undefined(const std::string& archs) {
+  return fmt::format(
+      "give the object or archive that defines it in device code to the device link too; if it is there, compile it "
+      "for {} with -rdc=true (HIP: -fgpu-rdc)",
+      archs.empty() ? "the same architecture" : archs);
+}
+
 // --- Symbol versions that a library lacks.
 
 namespace {

@@ -220,20 +220,6 @@ class ReferenceSources {
     return record;
   }
 
-  /// The compiler writes the name of the source without its folder into the object.
-  static void note_source_beside(const Origin& origin, const std::string& name, BuildRecord& record) {
-    if (name.empty() || name.find('/') != std::string::npos) return;
-    for (const std::string& file : {(fs::path(origin.path).parent_path() / name).string(), name}) {
-      if (!is_there(file)) continue;
-      record.has_file_list = true;
-      record.unit.source = file;
-      record.unit.folder = working_directory();
-      record.unit.language = source::language_of(file);
-      record.unit.compiler_known = false;
-      return;
-    }
-  }
-
   // --- The lines that debug info does not say.
 
   void find_lines(const Referring& object, const SourceEvidence& evidence, const std::string& made) const {

@@ -420,6 +420,7 @@ void take_exact(source::Reading& exact, const source::Reading& read, FileContent
 
 KnownBy known_by(const BuildRecord& record) {
   if (record.known_by_debug_info) return KnownBy::LineTable;
+  if (record.is_guess) return KnownBy::SourceScan;
   return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
 }
 
@@ -505,7 +506,7 @@ bool is_system_file(std::string_view path) { return path.starts_with("/usr/") ||
 SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess) {
   SourceEvidence evidence;
   if (record.empty()) {
-    evidence.why_not = "no depfile and no compile command";
+    evidence.why_not = kNoRecord;
     return evidence;
   }
   try {
@@ -516,9 +517,22 @@ SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSy
   return evidence;
 }
 
-namespace {
-
 namespace fs = std::filesystem;
+
+void note_source_beside(const Origin& origin, const std::string& name, BuildRecord& record) {
+  if (name.empty() || name.find('/') != std::string::npos) return;
+  for (const std::string& file : {(fs::path(origin.path).parent_path() / name).string(), name}) {
+    if (!is_there(file)) continue;
+    record.is_guess = true;
+    record.unit.source = file;
+    record.unit.folder = working_directory();
+    record.unit.language = source::language_of(file);
+    record.unit.compiler_known = false;
+    return;
+  }
+}
+
+namespace {
 
 /// The same files, seen from the folder of the command.
 Depfile seen_from(const FileList& list, const std::string& folder) {

@@ -86,10 +86,17 @@ struct BuildRecord {
   std::string found_in;                   ///< "a.d": for people
   bool is_as_indexed = false;             ///< the list is from facts, and the files are as they were then
   bool known_by_debug_info = false;       ///< nothing else was left
+  bool is_guess = false;                  ///< a source of that name is beside the object
   source::TranslationUnit unit;
 
-  bool empty() const { return !command && !has_file_list && !known_by_debug_info; }
+  bool empty() const { return !command && !has_file_list && !known_by_debug_info && !is_guess; }
 };
+
+/// Fills in the unit with the source file `name`, which has no folder, beside the object or in the working directory.
+void note_source_beside(const Origin& origin, const std::string& name, BuildRecord& record);
+
+/// Why nothing is read where a record is empty.
+constexpr std::string_view kNoRecord = "no depfile and no compile command";
 
 /// Looks for records. One for all objects of an audit: a compile_commands.json is read once. Safe to use from threads.
 class BuildRecords {
