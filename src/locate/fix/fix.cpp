@@ -240,12 +240,31 @@ Fix make_inline(const FixContext& context, std::string text) {
           at, add_inline_and_braces(*context.files, *context.written)};
 }
 
+/// `extern auto` does not compile, and no one can write the type of a lambda.
+Fix make_static(const FixContext& context) {
+  const Definition& definition = *context.written->definition;
+  const SourceLine& at = context.written->site->place.at;
+  std::string text =
+      fmt::format("{} in {}: each file that includes it then has its own",
+                  definition.is_extern ? "write `static` in place of `extern`" : "make it `static`", at.text());
+  std::string line = definition.text;
+  std::erase(line, ' ');
+  const bool is_lambda = line.find("=[") != std::string::npos || line.find("{[") != std::string::npos;
+  if (!is_lambda)
+    text += "; or write its type in place of `auto`, declare it `extern` and define it in one source file";
+  return {std::move(text), at, {}};
+}
+
 Fix make_extern(const FixContext& context) {
+  if (context.written->definition->form.is_deduced) return make_static(context);
   const SourceLine& at = context.written->site->place.at;
   Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", at.text()), at, {}};
   if (context.written->definition->form.has_unnamed_class)
     fix.text = fmt::format("give its {} a name, declare it `extern` in {} and define it in one source file",
                            context.written->definition->type_key, at.text());
+  else if (const std::string& text = context.written->definition->text;
+           text.substr(0, text.find_first_of("={")).find("[]") != std::string::npos)
+    fix.text = fmt::format("declare it `extern` in {}, with its bound, and define it in one source file", at.text());
   if (context.other_definition)
     fix.text =
         fmt::format("declare it `extern` in {}: {} defines it already", at.text(), context.other_definition->text());
@@ -514,11 +533,13 @@ std::vector<Fix> fix_typedef(const FixContext& context) {
 
 std::vector<Fix> fix_extern_initialised(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
+  Fix other{fmt::format("remove the initialiser in {} and define it in one source file", at.text()), at,
+            declare_only(*context.files, *context.written)};
+  if (context.written->definition->form.is_deduced) other = make_static(context);
   return with_inline_variable(context,
                               make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", at.text(),
                                                                from_which_standard(context))),
-                              {fmt::format("remove the initialiser in {} and define it in one source file", at.text()),
-                               at, declare_only(*context.files, *context.written)});
+                              std::move(other));
 }
 
 std::vector<Fix> fix_static_member(const FixContext& context) {
