@@ -365,6 +365,67 @@ std::vector<CompileEntry> read_ninja_manifest(const std::string& path) {
   return entries.take();
 }
 
+// --- CMake's Makefiles
+
+namespace {
+
+constexpr std::string_view kCMakeMakefile = "build.make";
+
+/// "A = b" of flags.make, each on a line of its own.
+NinjaVariables read_make_variables(const std::string& path) {
+  NinjaVariables variables{{"CMAKE_COMMAND", "cmake"}};
+  const std::optional<std::string> text = read_whole(path, limits::kBuildFileBytes);
+  for (const std::string_view line : line_views(text ? std::string_view(*text) : std::string_view()))
+    if (const std::size_t at = line.find(" = "); at != line.npos && !line.starts_with('#'))
+      variables.insert_or_assign(std::string(line.substr(0, at)), std::string(line.substr(at + 3)));
+  return variables;
+}
+
+/// With the values of `$(A)`, which are not expanded themselves.
+std::string expand_make(std::string_view line, const NinjaVariables& variables) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size() && text.size() < limits::kNinjaValue;) {
+    const std::size_t end = line.substr(at).starts_with("$(") ? line.find(')', at) : line.npos;
+    if (end != line.npos) {
+      if (const auto found = variables.find(line.substr(at + 2, end - at - 2)); found != variables.end())
+        text += found->second;
+      at = end + 1;
+    } else {
+      at += line.substr(at).starts_with("$$") ? 1 : 0;
+      text += line[at++];
+    }
+  }
+  if (text.size() >= limits::kNinjaValue) note_beyond("build.make", "the length of a command");
+  return text;
+}
+
+}  // namespace
+
+std::vector<CompileEntry> read_cmake_makefile(const std::string& path) {
+  const fs::path target = fs::path(path).parent_path();
+  const MappedFile mapped(path);
+  if (mapped.bytes().size() > limits::kBuildFileBytes) throw InputError(path, "is larger than 256 MiB");
+  const NinjaVariables variables = read_make_variables((target / "flags.make").string());
+  std::vector<CompileEntry> entries;
+  std::size_t left = limits::kCompileCommandsBytes;
+  for (std::string_view line :
+       line_views({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()})) {
+    if (!line.starts_with('\t') || line.find(" -c ") == line.npos) continue;
+    // The folder that make enters is the one that holds CMakeFiles, wherever the build has been moved to.
+    if (const std::size_t entered = line.find(" && "); line.starts_with("\tcd ") && entered != line.npos)
+      line.remove_prefix(entered + 4);
+    CompileEntry entry{target.parent_path().parent_path().string(), {}, {}, expand_make(line, variables), {}};
+    if (entry.command.size() > left) throw InputError(path, "has commands of more than 1 GiB");
+    left -= entry.command.size();
+    const std::optional<CompileCommand> command = command_of(entry);
+    if (!command || command->sources.empty()) continue;
+    entry.file = command->sources.front();
+    entry.output = command->output;
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 // --- compile_commands.json
 
 namespace {
@@ -500,8 +561,8 @@ std::optional<CompileCommand> command_of(const CompileEntry& entry) {
 }
 
 CompileCommands::CompileCommands(const std::string& path) : path_(path) {
-  if (path.ends_with(".ninja")) {
-    entries_ = read_ninja_manifest(path);
+  if (path.ends_with(".ninja") || path.ends_with(kCMakeMakefile)) {
+    entries_ = path.ends_with(".ninja") ? read_ninja_manifest(path) : read_cmake_makefile(path);
     return;
   }
   const MappedFile file(path);
@@ -549,9 +610,10 @@ std::string find_compile_commands(const std::string& file) {
   for (int up = 0; up < kMostFoldersAbove && !error; ++up) {
     const fs::path path = folder / "compile_commands.json";
     if (is_regular_file(path.string())) return path.string();
-    // torch.utils.cpp_extension and CMake leave this one, and mostly not the other.
-    if (manifest.empty() && is_regular_file((folder / "build.ninja").string()))
-      manifest = (folder / "build.ninja").string();
+    // torch.utils.cpp_extension and CMake leave one of these, and mostly not the other.
+    const bool is_target = folder.extension() == ".dir" && folder.parent_path().filename() == "CMakeFiles";
+    const fs::path made_by = folder / (is_target ? "build.make" : "build.ninja");
+    if (manifest.empty() && is_regular_file(made_by.string())) manifest = made_by.string();
     error.clear();
     if (folder == folder.parent_path()) break;
     folder = folder.parent_path();

@@ -36,7 +36,7 @@ struct CompileMatch {
 
 class CompileCommands {
  public:
-  /// `path` may name a build.ninja instead. Throws InputError when the file can't be read, is over 1 GiB or is no such
+  /// `path` may name a build.ninja or the build.make of a target of CMake's instead. Throws InputError when the file can't be read, is over 1 GiB or is no such
   /// list.
   explicit CompileCommands(const std::string& path);
 
@@ -57,9 +57,13 @@ class CompileCommands {
 /// The compiler's command in an entry; nothing when it runs none that is known.
 std::optional<CompileCommand> command_of(const CompileEntry& entry);
 
-/// The nearest compile_commands.json at or above a file's folder (at most 32 folders up), else the nearest build.ninja;
-/// empty when there is neither.
+/// The nearest compile_commands.json at or above a file's folder (at most 32 folders up), else the nearest build.ninja or
+/// build.make of a target of CMake's; empty when there is none.
 std::string find_compile_commands(const std::string& file);
+
+/// The commands in CMakeFiles/x.dir/build.make, which CMake's Makefile generators write for each target, with the
+/// variables of the flags.make beside it. Throws InputError when the file can't be read or is over 256 MiB.
+std::vector<CompileEntry> read_cmake_makefile(const std::string& path);
 
 // --- The language of build.ninja: ninja manual, "Ninja file reference", as lexer.in.cc and manifest_parser.cc read it.
 

@@ -636,15 +636,18 @@ class Proofs {
     return *known->second;
   }
 
-  /// The source that is named as the header is, else that of the definition which the linker keeps.
+  /// The source that is named as the header is, else one in its folder, else that of the definition which the linker
+  /// keeps.
   const WrittenDefinition* owner_for(const Trial& trial) {
-    const auto stem = [](const std::string& file) { return std::filesystem::path(file).stem(); };
     const WrittenDefinition* owner = nullptr;
+    int best = -1;
     for (const WrittenDefinition& written : *trial.all_written) {
       if (!written.definition || !written.unit || !project_.owns(written.source)) continue;
-      const bool is_named_alike = stem(written.source) == stem(written.site->place.at.file);
-      if (owner == nullptr || is_named_alike) owner = &written;
-      if (is_named_alike) break;
+      const std::filesystem::path source(written.source);
+      const std::filesystem::path header(written.site->place.at.file);
+      const int fit = (source.stem() == header.stem() ? 2 : 0) + (source.parent_path() == header.parent_path() ? 1 : 0);
+      if (fit > best) owner = &written;
+      best = std::max(best, fit);
     }
     return owner;
   }
