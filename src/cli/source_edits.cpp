@@ -592,7 +592,7 @@ class SourceEdits {
   const Audit& audit_;
   const Request& request_;
   const std::vector<PathUse> uses_;  // what was read to judge, as it was then
-  const Project project_;
+  const Project project_{audit_.findings};
   fs::path root_;
   std::map<std::string, std::string> real_;                    // of each path shown
   std::optional<std::map<std::string, std::string>> outside_;  // users_outside(), once it is asked for

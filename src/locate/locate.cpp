@@ -892,6 +892,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   for (Finding& finding : findings)
     for (Site& site : finding.sites) sites.push_back({&site, rule(finding.rule).kind == RuleKind::HeaderDefinition});
   LocateContext context(options);
+  context.project = Project(findings);
   const WrittenDefinitions all_written = ask(sites, inputs, context);
   std::vector<std::vector<WrittenDefinition>> of_findings;
   for (Finding& finding : findings) {

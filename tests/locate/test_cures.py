@@ -449,3 +449,24 @@ def test_two_mains(lab):
         lab.cc(f"{name}.o", "int main() {}")
         lab.sh(f"rm {name}.cpp")
     assert [fix["text"] for fix in finding(lab, ["a.o", "b.o"])["fixes"]] == ["link a.o or b.o, not both: each is a program's, or rename one of the functions"]
+
+
+def test_a_build_of_cmakes_makefiles(lab):
+    """Its compile commands are in build.make and flags.make; the source beside the header gets the definition; and the sources are the
+    project's in a folder of them that no checkout holds."""
+    lab.write("src/core/core.h", "int total = 3;\n")
+    sources = ["app/main", "app/other", "core/core1"]
+    target = "build/sub/CMakeFiles/app.dir"
+    lab.write(f"{target}/flags.make", f"# compile CXX with /usr/bin/c++\nCXX_DEFINES = \n\nCXX_INCLUDES = -I{lab.path}/src\n\nCXX_FLAGS = -std=gnu++14\n")
+    command = "/usr/bin/c++ {} -o CMakeFiles/app.dir/{}.o -c {}/src/{}.cpp"
+    lab.write(f"{target}/build.make", "".join(f"x.o: flags.make\n\t@$(CMAKE_COMMAND) -E cmake_echo_color x -c\n\tcd {lab.path}/build/sub && " + command.format(
+        "$(CXX_DEFINES) $(CXX_INCLUDES) $(CXX_FLAGS)", source, lab.path, source) + "\n" for source in sources))
+    lab.write("build/CMakeCache.txt", f"# cache\nCMAKE_HOME_DIRECTORY:INTERNAL={lab.path}/src\n")
+    for source in sources:
+        lab.write(f"src/{source}.cpp", f'#include "core/core.h"\nint {source[-4:]}_() {{ return total; }}\n')
+        lab.write(f"{target}/{source}.o", "")
+        lab.sh("cd build/sub && " + command.format(f"-I{lab.path}/src -std=gnu++14", source, lab.path, source))
+    objects = [f"../../{target}/{source}.o" for source in sources]
+    [fix] = finding(Lab(lab.path / "src/app"), objects)["fixes"]
+    assert fix["text"] == f"declare it `extern` in {lab.path}/src/core/core.h:1 and define it in one source file"
+    assert fix["diff"].count("+++ ") == 2 and f"+++ {lab.path}/src/core/core1.cpp\n" in fix["diff"]

@@ -179,8 +179,9 @@ AskedSymbol asked_about(const Finding& finding) {
 
 class ReferenceSources {
  public:
-  ReferenceSources(const std::vector<InputFacts>& inputs, BuildRecords& records, bool preprocess)
-      : inputs_(inputs), records_(records), preprocess_(preprocess) {}
+  ReferenceSources(const std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
+                   bool preprocess)
+      : inputs_(inputs), records_(records), preprocess_(preprocess), project_(findings) {}
 
   void explain(const Referring& object) {
     const Origin& origin = object.sites.front().second->origin;
@@ -718,7 +719,7 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
   Referrers undefined =
       referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Undefined && !rule.device; });
   const std::vector<Referring*> objects = find_lines(undefined, inputs);
-  ReferenceSources sources(inputs, records, preprocess);
+  ReferenceSources sources(findings, inputs, records, preprocess);
   std::size_t read = 0;
   for (const Referring* object : objects) {
     const auto has_question = [](const auto& pair) {

@@ -7,7 +7,9 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -103,7 +105,21 @@ std::string only_path_in(std::string_view list, const std::string& ending) {
 
 }  // namespace
 
-Project::Project() : here_(working_directory()) { root_ = root_above(here_); }
+Project::Project(const std::vector<Finding>& findings) : here_(working_directory()), root_(root_above(here_)) {
+  constexpr std::size_t kMostFolders = 100;
+  if (root_ != here_ || is_checkout(here_)) return;
+  std::set<fs::path> folders;  // of the objects, and those above them
+  for (const Finding& finding : findings)
+    for (const Site& site : finding.sites)
+      for (const fs::path& folder : upwards(fs::path(absolute_path(site.origin.path)).parent_path())) {
+        if (folders.size() > kMostFolders || !folders.insert(folder).second) break;
+        const std::optional<std::string> sources = source_folder_of(folder);
+        const fs::path below = sources ? fs::path(here_).lexically_relative(*sources) : fs::path();
+        if (below.empty() || *below.begin() == "..") continue;
+        root_ = checkout_above(*sources);
+        return;
+      }
+}
 
 bool Project::owns(const std::string& shown_file) const {
   if (shown_file.empty() || here_.empty()) return false;

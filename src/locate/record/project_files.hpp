@@ -27,8 +27,9 @@ namespace elfaudit {
 class Project {
  public:
   /// The tree that holds the working directory, or the sources of the CMake build that it is in: from the nearest
-  /// folder above with a .git, .hg or .svn, else the working directory, or the folder of the sources, itself.
-  Project();
+  /// folder above with a .git, .hg or .svn, else the working directory, or the folder of the sources, itself. Also the
+  /// sources of a CMake build that has an object of `findings`, where the working directory is among them.
+  explicit Project(const std::vector<Finding>& findings = {});
 
   /// Is the file, as reports spell it, in the tree and not in a third party's or a build's folder?
   bool owns(const std::string& shown_file) const;
@@ -50,8 +51,8 @@ class Project {
   std::optional<std::size_t> last_owned_step(const Place& place) const;
 
  private:
-  std::string root_;
   std::string here_;
+  std::string root_;
 };
 
 // --- What is in the files that findings are about, each looked at once however many findings name it.
