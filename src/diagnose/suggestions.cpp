@@ -715,10 +715,7 @@ void Suggestions::find_definition(RootError& open) const {
     return;
   }
   if (open.tool == LogTool::Nvlink && !error.demangled.starts_with("nvshmem")) {
-    error.fixes.push_back(fmt::format(
-        "give the object or archive that defines it in device code to the device link too; if it is there, compile it "
-        "for {} (nvcc -gencode)",
-        error.arch.empty() ? "the same architecture" : error.arch));
+    error.fixes.push_back(fix_for_device_undefined(error.arch));
     return;
   }
   const std::string_view version =

@@ -908,7 +908,8 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   explain_missing_typeinfos(findings, inputs);
   explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)
-    if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
+    if (rule(finding.rule).kind == RuleKind::Undefined)
+      rule(finding.rule).device ? explain_device_undefined(finding, inputs) : explain_undefined(finding);
   for (Finding& finding : findings) explain_refusal(finding, inputs);
   prove(findings, of_findings, inputs, options.users, context.project, context.files);
   join_shared_members(findings);

@@ -264,7 +264,9 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     const std::string option = library_option(supplier);
     if (!finding.cause)
       finding.cause = {"library-not-linked",
-                       fmt::format("{} defines it and is not on the device link's line: {}", supplier, option), option};
+                       fmt::format("{} defines it and is not on the device link's line{}", supplier,
+                                   option == supplier ? "" : ": " + option),
+                       option};
     finding.fixes.push_back({fmt::format("add {} to the device link", option)});
   }
   if (!name.suppliers.empty() || evidence.device_relatives == nullptr) return;

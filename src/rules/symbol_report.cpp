@@ -176,6 +176,15 @@ SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol) {
                            make_site(evidence, id, role_of(resolved_as))});
   }
   report.verdict = report.uses.empty() ? "only device code uses it" : verdict_of(report.uses);
+  std::vector<std::string> missing_for;
+  for (const DeviceUnresolved& name : evidence.resolution.device.unresolved)
+    if (name.symbol == report.symbol) missing_for.push_back(name.arch.name());
+  if (!missing_for.empty()) {
+    report.verdict += fmt::format("{}; no device code for {} defines it", report.uses.empty() ? "" : " on the host",
+                                  fmt::join(missing_for, ", "));
+    for (SymbolUse& use : report.uses)
+      if (use.resolved_as == SymbolResolution::Kept) use.reason += " on the host; device code does not see it";
+  }
   const auto rejected = std::ranges::count_if(
       on_device, [](const SymbolUse& use) { return use.resolved_as == SymbolResolution::Rejected; });
   if (rejected != 0) report.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);

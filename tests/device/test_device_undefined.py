@@ -136,7 +136,7 @@ OTHER = {  # another function of that name -> how it is spelled
 def notes(lab, words):
     result = lab.audit("check", "--format", "json", "--", "nvcc", "-arch=sm_80", "-dlink", *words.split(), "-o", "x.o")
     findings = [f for f in result.json()["findings"] if f["rule"] == "device-undefined-symbol"]
-    assert all(fix["text"].startswith("add -l") for f in findings for fix in f["fixes"])
+    assert all(fix["text"].startswith(("add -l", "give the object or archive")) for f in findings for fix in f["fixes"])
     return {f["symbol"]: ([f["cause"]["text"]] if f["cause"] else []) + f["notes"] for f in findings}
 
 
@@ -164,6 +164,28 @@ def test_same_function_with_other_parameters(bench, other):
 
 def test_archive_of_host_code_alone_is_no_supplier(bench):
     bench.cc("host.o", "int f(int x) { return x; }", "g++")
-    bench.sh("mkdir -p d; rm -f d/*")
+    bench.sh("mkdir -p d; rm -f d/*; cp calls-f.o d")
     bench.ar("d/libhost.a", "host.o")
-    assert notes(bench, "calls-f.o -Ld") == {"_Z1fi": []}
+    assert notes(bench, "d/calls-f.o -Ld") == {"_Z1fi": []}
+
+
+BESIDE = {
+    "whole program": ("-arch=sm_80", "whole-program-device-code", "compile beside/f.o with -rdc=true, and name it in the device link"),
+    "not in the link": ("-arch=sm_80 -rdc=true", "library-not-linked", "add beside/f.o to the device link"),
+    "other architecture": ("-arch=sm_90 -rdc=true", "other-gpu-arch", "compile what defines it for sm_80 too"),
+}
+
+
+@pytest.mark.parametrize("how", BESIDE)
+def test_object_beside_the_one_that_refers_to_it(bench, how):
+    """It is named whether or not it is on the line, where nothing in the device link defines the function."""
+    options, kind, fix = BESIDE[how]
+    bench.sh("rm -rf beside; mkdir beside; cp calls-f.o beside")
+    bench.write("beside/f.cu", "__device__ int f(int x) { return x; }\n")
+    bench.sh(f"nvcc {options} -c beside/f.cu -o beside/f.o")
+    for words in ["beside/calls-f.o"] + ["beside/calls-f.o beside/f.o"] * (kind != "library-not-linked"):
+        audit = bench.audit("check", "--format", "json", "--", "nvcc", "-arch=sm_80", "-dlink", *words.split(), "-o", "x.o")
+        [found] = [f for f in audit.json()["findings"] if f["rule"] == "device-undefined-symbol"]
+        assert found["cause"]["kind"] == kind and found["fixes"][0]["text"].startswith(fix), found
+    said = bench.audit("explain", "f(int)", "beside/calls-f.o", "beside/f.o").out
+    assert ("no device code for sm_80 defines it" in said) == (kind != "library-not-linked"), said

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,6 +25,61 @@
 #include "support/strings.hpp"
 
 namespace elfaudit {
+
+// --- Symbols that are undefined in device code: nvcc without -rdc=true makes device code that no device link reads.
+
+namespace {
+
+bool defines(const ObjectFacts& object, std::string_view symbol) {
+  return std::ranges::any_of(object.symbols,
+                             [&](const Symbol& one) { return one.defined() && object.name(one) == symbol; });
+}
+
+/// An object that defines the symbol, on the host too, and whose device code is of its own program: one of the link,
+/// else one beside `referring`. Empty: there is none.
+std::string whole_program_definer(std::string_view symbol, const std::string& referring,
+                                  std::span<const InputFacts> inputs) {
+  constexpr std::size_t kMostBeside = 200;
+  const auto is_it = [&](const ObjectFacts& object) {
+    if (object.kind != ObjectKind::Relocatable || object.unopened || !defines(object, symbol)) return false;
+    const CompileTraces traces = compile_traces(object.origin);
+    return traces.whole_program_device_code && !traces.relocatable_device_code;
+  };
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (is_it(object)) return object.origin.display();
+  std::size_t read = 0;
+  for (const std::string& file : files_in(std::filesystem::path(referring).parent_path().string(),
+                                          [](const std::string& name) { return name.ends_with(".o"); })) {
+    if (std::ranges::any_of(inputs, [&](const InputFacts& input) { return input.path == file; })) continue;
+    if (++read > kMostBeside) break;
+    try {
+      for (const ObjectFacts& object : scan_input(file).objects)
+        if (is_it(object)) return file;
+    } catch (const InputError&) {  // advice, not verdict
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void explain_device_undefined(Finding& finding, std::span<const InputFacts> inputs) {
+  if (finding.rule != "device-undefined-symbol" || finding.cause || !finding.fixes.empty() || finding.sites.empty())
+    return;
+  const std::string definer = whole_program_definer(finding.symbol, finding.sites.front().origin.path, inputs);
+  if (!definer.empty()) {
+    finding.cause = {
+        "whole-program-device-code",
+        fmt::format("{} defines it, and was compiled without -rdc=true (whole-program mode): no device link "
+                    "reads its device code",
+                    definer),
+        definer};
+    finding.fixes = {{fmt::format("compile {} with -rdc=true, and name it in the device link", definer), {}, {}}};
+    return;
+  }
+  finding.fixes = {{fix_for_device_undefined(fmt::format("{}", fmt::join(finding.archs, " and "))), {}, {}}};
+}
 
 // --- Undefined symbols that another target of the same build defines: a library that is not linked, or an object of
 // another program, and what to write in CMake's words where the build is CMake's.
@@ -272,11 +328,6 @@ std::optional<std::set<std::string_view>> names_of(const Site& site, std::span<c
 
 /// A device link's output defines a function with this prefix for each object of the link (docs/device-code.md).
 constexpr std::string_view kRegistration = "__cudaRegisterLinkedBinary_";
-
-bool defines(const ObjectFacts& object, std::string_view name) {
-  return std::any_of(object.symbols.begin(), object.symbols.end(),
-                     [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
-}
 
 /// Two device links were made of one object. Its wrapper, which the registrations need, shows which object that is.
 std::optional<Cause> device_linked_twice(const Finding& finding, std::span<const InputFacts> inputs) {

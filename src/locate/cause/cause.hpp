@@ -172,6 +172,10 @@ Advice on_message(Message what, const MessageNames& names);
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
 
+/// The same for a symbol that is undefined in device code, as far as the objects of the link and those beside the one that
+/// refers to it show.
+void explain_device_undefined(Finding& finding, std::span<const InputFacts> inputs);
+
 /// Adds the fix of a tls-mismatch, discarded-definition, symbol-not-exported or version-not-defined finding that has
 /// none.
 void explain_refusal(Finding& finding, const std::vector<InputFacts>& inputs);

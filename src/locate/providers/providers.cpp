@@ -140,7 +140,7 @@ class SupplierSearch {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size() && !job_.inputs[i].device_only; ++o)
         if (!inputs_[i].objects[o].nested) objects.push_back({i, o});
-    open_where(objects, [&](std::string_view name) { return is_telling(name); });
+    open_telling(objects);
     std::vector<std::vector<SymbolId>> telling(objects.size());
     for_each_parallel(objects.size(), kGrain, [&](std::size_t n) {
       const ObjectFacts& of = object(objects[n]);
@@ -151,13 +151,11 @@ class SupplierSearch {
       for (const SymbolId id : symbols) look_at(id);
   }
 
-  /// Members of which a name in the index says yes.
-  template <class Test>
-  void open_where(const std::vector<ObjectId>& objects, const Test& test) {
+  void open_telling(const std::vector<ObjectId>& objects) {
     std::vector<char> wanted(objects.size());
     for_each_parallel(objects.size(), kGrain, [&](std::size_t n) {
       if (!object(objects[n]).unopened) return;
-      each_name_defined(objects[n], [&](std::string_view name) { wanted[n] |= test(name) ? 1 : 0; });
+      each_name_defined(objects[n], [&](std::string_view name) { wanted[n] |= is_telling(name) ? 1 : 0; });
     });
     std::vector<ObjectId> members;
     for (std::size_t n = 0; n < objects.size(); ++n)
@@ -238,8 +236,8 @@ class SupplierSearch {
         if (found == untaken_.end() || found->second.input >= needed_by) continue;
         const std::uint32_t archive = found->second.input;
         open.push_back(found->second);
-        const bool is_new = std::find(behind.begin(), behind.end(), archive) == behind.end();
-        if (is_new && archive != member.input && !is_taken_from(archive)) behind.push_back(archive);
+        if (std::ranges::count(behind, archive) == 0 && archive != member.input && !is_taken_from(archive))
+          behind.push_back(archive);
       }
     }
   }
@@ -258,10 +256,7 @@ class SupplierSearch {
   }
 
   /// What needs something of the archive where it stands keeps it there.
-  bool is_taken_from(std::uint32_t input) const {
-    const std::vector<bool>& linked = resolution_.linked[input];
-    return std::find(linked.begin(), linked.end(), true) != linked.end();
-  }
+  bool is_taken_from(std::uint32_t input) const { return std::ranges::count(resolution_.linked[input], true) != 0; }
 
   bool comes_before_need(std::size_t i, std::uint32_t input) const {
     return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
@@ -280,8 +275,7 @@ class SupplierSearch {
   }
 
   std::string needed_by(std::size_t i) const {
-    if (missing_[i]->references.empty()) return "what";
-    return inputs_[missing_[i]->references.back().id.in.input].path;
+    return missing_[i]->references.empty() ? "what" : inputs_[missing_[i]->references.back().id.in.input].path;
   }
 
   void note_kin(std::size_t i, const ObjectFacts& object, const Symbol& symbol, Kinship kinship) {
@@ -327,9 +321,6 @@ class SupplierSearch {
   }
 
   void look_for_section(std::size_t i, const std::string& section) {
-    const auto say = [&](const char* kind, const std::string& text, const std::string& fix) {
-      offer(i, {kind, text, section, fix});
-    };
     std::size_t read = 0;
     bool is_all_read = true;
     for (std::uint32_t in = 0; in < inputs_.size(); ++in)
@@ -345,15 +336,17 @@ class SupplierSearch {
         }
         const std::string has = one.origin.display() + " has the section " + section;
         if (resolution_.linked[in][o])
-          return say("section-removed",
-                     has + ", and the link leaves it out" + (job_.gc_sections ? " (--gc-sections)" : ""),
-                     "keep it: __attribute__((used, retain)) on what is in " + section + ", or -Wl,-z,nostart-stop-gc");
-        return say("section-not-extracted", has + ", and nothing that is linked needs a symbol of that member",
-                   "link all of " + inputs_[in].path + " (-Wl,--whole-archive)");
+          return offer(
+              i, {"section-removed",
+                  has + ", and the link leaves it out" + (job_.gc_sections ? " (--gc-sections)" : ""), section,
+                  "keep it: __attribute__((used, retain)) on what is in " + section + ", or -Wl,-z,nostart-stop-gc"});
+        return offer(i, {"section-not-extracted", has + ", and nothing that is linked needs a symbol of that member",
+                         section, "link all of " + inputs_[in].path + " (-Wl,--whole-archive)"});
       }
     if (is_all_read)
-      say("no-section", "the linker defines it where the link has a section " + section + ", and no input has one",
-          "link the object that has the section " + section);
+      offer(i,
+            {"no-section", "the linker defines it where the link has a section " + section + ", and no input has one",
+             section, "link the object that has the section " + section});
   }
 
   /// What is static, or hidden in a shared object that was not stripped.
@@ -379,8 +372,8 @@ class SupplierSearch {
   }
 
   static bool registers_kernels(const ObjectFacts& object) {
-    return std::any_of(object.symbols.begin(), object.symbols.end(),
-                       [&](const Symbol& symbol) { return object.name(symbol) == "__cudaRegisterFunction"; });
+    const auto is_it = [&](const Symbol& symbol) { return object.name(symbol) == "__cudaRegisterFunction"; };
+    return std::ranges::any_of(object.symbols, is_it);
   }
 
   /// nvcc keeps the host function of a __global__ template to its object, so that no reference extracts the member.
@@ -495,8 +488,7 @@ class SupplierSearch {
   static std::vector<const Definers::value_type*> by_share(const Definers& libraries) {
     std::vector<const Definers::value_type*> sorted;
     for (const Definers::value_type& library : libraries) sorted.push_back(&library);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto* a, const auto* b) { return a->second.size() > b->second.size(); });
+    std::ranges::stable_sort(sorted, std::greater{}, [](const auto* one) { return one->second.size(); });
     return sorted;
   }
 
@@ -543,8 +535,7 @@ class SupplierSearch {
 
   /// Of two libraries of one name, in two folders of the search path, the first is taken.
   void offer_namesake(const std::string& path, const std::set<std::string_view>& defined, const std::string& linked) {
-    const auto input =
-        std::find_if(job_.inputs.begin(), job_.inputs.end(), [&](const LinkInput& one) { return one.path == linked; });
+    const auto input = std::ranges::find(job_.inputs, linked, &LinkInput::path);
     const bool is_searched = input != job_.inputs.end() && input->spelled.starts_with("-l");
     const std::string which = is_searched ? "which " + input->spelled + " finds first," : "which is linked,";
     std::string fix = "link " + path + " in place of " + linked;
@@ -578,14 +569,12 @@ class SupplierSearch {
   /// Those of libraries that the line names by their paths, as CMake does: another of their kind may have been forgotten.
   Folders folders_of_libraries() const {
     Folders folders;
-    const std::vector<std::string>& searched = job_.search_dirs;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const bool archive = inputs_[i].kind == InputKind::Archive;
       if ((!archive && inputs_[i].kind != InputKind::SharedObject) || job_.inputs[i].spelled != inputs_[i].path)
         continue;
       const std::string folder = std::filesystem::path(inputs_[i].path).parent_path().string();
-      if (std::find(searched.begin(), searched.end(), folder) == searched.end())
-        folders[folder].insert(archive ? ".a" : ".so");
+      if (!is_among(folder, job_.search_dirs)) folders[folder].insert(archive ? ".a" : ".so");
     }
     return folders;
   }
@@ -719,7 +708,7 @@ class SupplierSearch {
     const KinIndex kin(sought.spellings);
     std::size_t left = kMostComparisons / sought.names.size();
     const auto near = [&](std::string_view name) {
-      if (left == 0) return std::vector<std::size_t>();
+      if (left == 0) return std::set<std::size_t>();
       --left;
       return nearly_called(sought, kin, name);
     };
@@ -741,20 +730,18 @@ class SupplierSearch {
     }
   }
 
-  /// Into Sought::names, ascending.
-  std::vector<std::size_t> nearly_called(const Sought& sought, const KinIndex& kin, std::string_view name) const {
-    std::vector<std::size_t> found;
+  /// Into Sought::names.
+  std::set<std::size_t> nearly_called(const Sought& sought, const KinIndex& kin, std::string_view name) const {
+    std::set<std::size_t> found;
     if (is_mangled(name))
       kin.each(name, [&](std::size_t n) {
-        if (is_mangled(bases_[sought.names[n]])) found.push_back(n);
+        if (is_mangled(bases_[sought.names[n]])) found.insert(n);
       });
     const std::uint64_t letters = letters_of(name);
     for (std::size_t n = 0; n < sought.names.size(); ++n)
       if (std::popcount(letters ^ sought.letters[n]) <= kMostDiffering &&
           may_be_misspelled(bases_[sought.names[n]], name))
-        found.push_back(n);
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+        found.insert(n);
     return found;
   }
 
@@ -841,11 +828,6 @@ namespace {
 
 constexpr std::uint64_t kMostDecoded = std::uint64_t{256} << 20;  // of images, once decompressed
 
-/// lib*.a of a directory, by name.
-std::vector<std::string> archives_in(const std::string& dir) {
-  return files_in(dir, [](std::string_view name) { return name.starts_with("lib") && name.ends_with(".a"); });
-}
-
 /// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device
 /// code itself defines: most device functions have no host symbol of their name.
 bool holds_relocatable_code(const Archive& archive) {
@@ -858,9 +840,8 @@ class DeviceSupplierSearch {
  public:
   DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {
     for (DeviceUnresolved& name : unresolved) {
-      const auto known = by_name_.find(name.symbol);
-      if (known == by_name_.end() && names_.size() == kMostMissing) continue;
-      if (known == by_name_.end()) {
+      if (!by_name_.contains(name.symbol)) {
+        if (names_.size() == kMostMissing) continue;
         by_name_.emplace(name.symbol, names_.size());
         names_.push_back({Spelling(name.symbol), {}, {}, {}, {}});
       }
@@ -874,7 +855,10 @@ class DeviceSupplierSearch {
       for (const DeviceInput& input : target.inputs) {
         const ObjectFacts& object = inputs[input.object.input].objects[input.object.object];
         const auto decoded = object.device.decoded.find(input.image);
-        if (decoded != object.device.decoded.end()) look_for_kin(decoded->second, object.origin.display());
+        if (decoded == object.device.decoded.end()) continue;
+        look_for_kin(decoded->second, object.origin.display());
+        for (const DeviceSymbol& symbol : decoded->second.symbols)
+          if (is_strong(symbol)) linked_.insert(decoded->second.name(symbol));
       }
   }
 
@@ -882,27 +866,21 @@ class DeviceSupplierSearch {
   void look_into_skipped(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
     std::set<ObjectId> skipped;
     for (const DeviceTarget& target : targets) skipped.insert(target.skipped.begin(), target.skipped.end());
-    for (const ObjectId id : skipped) {
-      ObjectFacts object = inputs[id.input].objects[id.object];
-      std::map<Name*, std::set<std::string>> archs;
-      for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
-        if (const DeviceSymbols* symbols = decoded(object, i))
-          for (const DeviceSymbol& symbol : symbols->symbols)
-            if (Name* name = defined_by(symbol, *symbols)) archs[name].insert(object.device.images[i].target());
-      for (const auto& [name, held] : archs)
-        remark(name->elsewhere, fmt::format("{} defines it for {}", object.origin.display(), fmt::join(held, " and ")));
-    }
+    for (const ObjectId id : skipped) look_at_all_images(inputs[id.input].objects[id.object]);
   }
 
+  /// An archive or an object that is not on the line.
   void look_into(const std::string& path) {
     try {
-      if (!holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
+      if (path.ends_with(".a") && !holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
       std::vector<InputFacts> facts{scan_input(path)};
       read_device_code(facts);
       for (ObjectFacts& object : facts.front().objects.edit()) look_into(object, path);
     } catch (const InputError&) {
     }
   }
+
+  bool is_open() const { return std::ranges::any_of(names_, &Name::is_open); }
 
   DeviceRelatives finish() {
     DeviceRelatives kin;
@@ -923,7 +901,10 @@ class DeviceSupplierSearch {
     std::vector<std::string> definers;
     std::vector<std::string> elsewhere;
     std::vector<std::string> kin;
+    bool is_open() const { return definers.empty() && elsewhere.empty() && kin.empty(); }
   };
+
+  static bool is_strong(const DeviceSymbol& symbol) { return symbol.defined && symbol.binding == Binding::Global; }
 
   static void remark(std::vector<std::string>& remarks, std::string text) {
     if (remarks.size() < kMostSuppliers && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
@@ -934,12 +915,6 @@ class DeviceSupplierSearch {
   Name* defined_by(const DeviceSymbol& symbol, const DeviceSymbols& symbols) {
     const auto found = symbol.defined ? by_name_.find(symbols.name(symbol)) : by_name_.end();
     return found == by_name_.end() ? nullptr : &names_[found->second];
-  }
-
-  std::uint32_t image_of(const ObjectFacts& object) const {
-    for (const GpuArch& arch : archs_)
-      if (const std::uint32_t image = choose_(object.device, arch); image != kNone) return image;
-    return kNone;
   }
 
   /// Null: it can't be read, or enough was read.
@@ -954,13 +929,29 @@ class DeviceSupplierSearch {
     return found == object.device.decoded.end() ? nullptr : &found->second;
   }
 
+  /// Of an object that has no code for the architecture.
+  void look_at_all_images(ObjectFacts object) {
+    std::map<Name*, std::set<std::string>> archs;
+    for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
+      if (const DeviceSymbols* symbols = decoded(object, i))
+        for (const DeviceSymbol& symbol : symbols->symbols)
+          if (Name* name = defined_by(symbol, *symbols)) archs[name].insert(object.device.images[i].target());
+    for (const auto& [name, held] : archs)
+      remark(name->elsewhere, fmt::format("{} defines it for {}", object.origin.display(), fmt::join(held, " and ")));
+  }
+
   void look_into(ObjectFacts& object, const std::string& path) {
-    const std::uint32_t image = image_of(object);
+    std::uint32_t image = kNone;
+    for (const GpuArch& arch : archs_) image = image != kNone ? image : choose_(object.device, arch);
+    const auto is_linkable = [](const DeviceImage& one) { return one.found_in == DeviceContainer::RelocatableFatbin; };
+    if (image == kNone && path.ends_with(".o") && std::ranges::all_of(object.device.images, is_linkable))
+      return look_at_all_images(object);
     const DeviceSymbols* symbols = image == kNone ? nullptr : decoded(object, image);
-    if (symbols == nullptr) return;
+    const auto is_second = [&](const auto& one) { return is_strong(one) && linked_.contains(symbols->name(one)); };
+    if (symbols == nullptr || (path.ends_with(".o") && std::ranges::any_of(symbols->symbols, is_second))) return;
     for (const DeviceSymbol& symbol : symbols->symbols)
       if (Name* name = defined_by(symbol, *symbols)) remark(name->definers, path);
-    look_for_kin(*symbols, path + ", which is not on the device link's line,");
+    if (!path.ends_with(".o")) look_for_kin(*symbols, path + ", which is not on the device link's line,");
   }
 
   void look_for_kin(const DeviceSymbols& symbols, const std::string& who) {
@@ -978,6 +969,7 @@ class DeviceSupplierSearch {
   std::vector<Name> names_;
   std::map<std::string, std::size_t, std::less<>> by_name_;  ///< into names_
   std::uint64_t read_ = 0;                                   ///< bytes of images
+  std::set<std::string_view> linked_;                        ///< what the link defines, and may not define again
 };
 
 }  // namespace
@@ -990,9 +982,18 @@ DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<Inpu
   search.look_into_skipped(inputs, device.targets);
   std::set<std::string_view> on_line;
   for (const LinkInput& input : job.inputs) on_line.insert(base_name(input.path));
-  for (const std::string& dir : job.library_dirs)
-    for (const std::string& archive : archives_in(dir))
-      if (!on_line.contains(base_name(archive))) search.look_into(archive);
+  const auto look_in = [&](const std::string& folder, std::string_view start, std::string_view end) {
+    const auto fits = [&](std::string_view name) { return name.starts_with(start) && name.ends_with(end); };
+    for (const std::string& file : files_in(folder, fits))
+      if (!on_line.contains(base_name(file))) search.look_into(file);
+  };
+  for (const std::string& dir : job.library_dirs) look_in(dir, "lib", ".a");
+  std::set<std::string> folders;
+  for (const DeviceUnresolved& name : device.unresolved)
+    for (const DeviceSymbolId& reference : name.references)
+      if (const std::filesystem::path file = inputs[reference.in.input].path;
+          name.arch.processor.empty() && folders.insert(file.parent_path()).second && search.is_open())
+        look_in(file.parent_path(), "", ".o");
   return search.finish();
 }
 
