@@ -170,6 +170,20 @@ def test_unsafe_directories(lab, directory, says):
     assert [says in f["message"] for f in found] == ([] if says is None else [True]), found
 
 
+@pytest.mark.parametrize("path, links, fix", [
+    ("/home/ci/lib", "", "patchelf --remove-rpath bin/main"),
+    ("/home/ci/lib:$ORIGIN", "", "patchelf --set-rpath '$ORIGIN' bin/main"),
+    ("{folder}/lib", "-L. -l:libx.so", "patchelf --set-rpath '$ORIGIN/../lib' bin/main"),
+    ("/home/ci/lib", "-L. -l:libx.so", "put libx.so beside it, and patchelf --set-rpath '$ORIGIN' bin/main"),
+])
+def test_the_path_that_a_file_is_to_have(lab, path, links, fix):
+    library(lab, "libx.so", "int f(void) { return 0; }")
+    lab.sh("mkdir -p bin lib && cp libx.so lib && chmod 777 lib")
+    program(lab, f"int f(void); int main(void) {{ return {'f()' if links else 0}; }}", f"{links} -Wl,-rpath,'{path.format(folder=lab.path)}'")
+    lab.sh("mv main bin && rm libx.so" + (" && rm lib/libx.so" if links and "ci" in path else ""))
+    assert only(lab, "bin/main", rule="runpath-unsafe", severity="warning")["fixes"][0]["text"] == fix
+
+
 def test_a_directory_that_anybody_can_write_to(lab):
     lab.sh("mkdir -m 777 open")
     program(lab, "int main(void) { return 0; }", f"-Wl,-rpath,{lab.path}/open")

@@ -347,37 +347,64 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_below(const std::string& path, std::string_view folder) {
-  return path == folder || path.starts_with(std::string(folder) + "/");
+std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+/// Directories that everything shares; what is below the last of them is a tree of something's own.
+bool is_common(const std::string& part) {
+  static const std::set<std::string> names = {"/",    "usr",     "local", "opt", "bin",
+                                              "sbin", "libexec", "home",  "tmp", "var"};
+  return names.contains(part) || part.starts_with("lib") || part.ends_with("-linux-gnu");
 }
 
-/// Where people and build services keep what they work on.
-std::string kind_of_work_directory(const std::string& path) {
-  for (const std::string_view home : {"/home", "/root", "/Users"})
-    if (is_below(path, home)) return "is in a home directory";
-  for (const std::string_view temporary : {"/tmp", "/var/tmp", "/dev/shm"})
-    if (is_below(path, temporary)) return "is in a directory for temporary files, where any user can put a library";
-  for (const std::string_view build : {"/build", "/builds", "/workspace", "/workspaces", "/__w", "/github", "/io",
-                                       "/project", "/src", "/mnt", "/var/lib/jenkins"})
-    if (is_below(path, build)) return "is a directory of the machine that built it";
-  return {};
+/// As /usr/lib/jvm/java-17/lib: both files are in one tree of a program's own.
+bool share_a_tree(const std::string& a, const std::string& b) {
+  const fs::path first(a);
+  const fs::path second(b);
+  for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end() && *i == *j; ++i, ++j)
+    if (!is_common(i->string())) return true;
+  return false;
+}
+
+/// The libraries that are found in a directory of the file's own path, and those that are not found at all, which may be
+/// there elsewhere. `found`: a path of one of the former; else empty.
+std::vector<std::string> needed_from(const Image& image, const std::string& directory, std::string& found) {
+  std::set<std::string> names;
+  for (const LoadedLibrary& asker : image.closure.libraries)
+    for (const NeededLibrary& needed : asker.needed) {
+      const bool is_there = needed.rule_of == 0 && needed.rule == directory && needed.library != kNone;
+      if (is_there) found = image.closure.libraries[needed.library].path;
+      if (is_there || (needed.library == kNone && host_of(needed.name) == Host::None)) names.insert(needed.name);
+    }
+  return {names.begin(), names.end()};
+}
+
+/// What the path is to be in place of one with `directory`.
+Fix replaced_directory(const Evidence& evidence, const Image& image, const std::string& directory) {
+  std::string found;
+  const std::vector<std::string> names = needed_from(image, directory, found);
+  std::error_code error;
+  const fs::path from = fs::absolute(image.closure.libraries.front().path, error).lexically_normal();
+  const fs::path to = fs::absolute(found, error).lexically_normal();
+  const bool moves_along =
+      !found.empty() && !image.object->origin.is_member() && share_a_tree(from.string(), to.string());
+  std::vector<std::string> path;
+  if (moves_along) {
+    const std::string relative = to.parent_path().lexically_relative(from.parent_path()).string();
+    path.push_back(relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative);
+  } else if (!names.empty()) {
+    path.emplace_back("$ORIGIN");
+  }
+  for (const std::string& other : image.object->runpath)
+    if (why_unsafe(evidence, image, other).empty() && std::ranges::find(path, other) == path.end())
+      path.push_back(other);
+  const std::string file = short_name(image, 0);
+  const std::string command = path.empty() ? fmt::format("patchelf --remove-rpath {}", file)
+                                           : fmt::format("patchelf --set-rpath '{}' {}", fmt::join(path, ":"), file);
+  if (names.empty() || moves_along) return {command};
+  return {fmt::format("put {} beside it, and {}", some_of(names, 3), command)};
 }
 
 }  // namespace
-
-std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory) {
-  if (directory.empty()) return "is empty: the directory that the program is started in";
-  if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
-  if (!directory.starts_with('/') && !directory.starts_with('$'))
-    return "is relative: it depends on where the program is started";
-  if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.contains(directory))
-    return "is a directory that any user can write to";
-  if (std::string why = kind_of_work_directory(fs::path(directory).lexically_normal().string()); !why.empty())
-    return why;
-  const bool of_wheel = image.package != kNone && evidence.packages[image.package].kind == PackageKind::Wheel;
-  if (of_wheel && directory.starts_with('/')) return "is absolute: a wheel is installed anywhere";
-  return {};
-}
 
 static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
   std::vector<Finding> findings;
@@ -390,9 +417,9 @@ static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
       Finding finding =
           make_finding(kRunpathUnsafe, {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
       finding.sites.push_back(loaded_site(image, 0, Role::Candidate));
+      if (!image.closure.libraries.empty()) finding.fixes.push_back(replaced_directory(evidence, image, directory));
       finding.fixes.push_back(
-          {fmt::format("link it with -Wl,-rpath,'$ORIGIN/...' in place of -rpath {}, or patchelf "
-                       "--set-rpath it; CMake does so with CMAKE_INSTALL_RPATH when it installs",
+          {fmt::format("link it without -rpath {}; CMake replaces it by CMAKE_INSTALL_RPATH when it installs",
                        directory.empty() ? "''" : directory)});
       findings.push_back(std::move(finding));
     }
@@ -419,24 +446,6 @@ struct Hosted {
   std::uint32_t asker = 0;
   std::set<std::string> askers, libraries, folders;
 };
-
-std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
-
-/// Directories that everything shares; what is below the last of them is a tree of something's own.
-bool is_common(const std::string& part) {
-  static const std::set<std::string> names = {"/",    "usr",     "local", "opt", "bin",
-                                              "sbin", "libexec", "home",  "tmp", "var"};
-  return names.contains(part) || part.starts_with("lib") || part.ends_with("-linux-gnu");
-}
-
-/// As /usr/lib/jvm/java-17/lib: both files are in one tree of a program's own.
-bool share_a_tree(const std::string& a, const std::string& b) {
-  const fs::path first(a);
-  const fs::path second(b);
-  for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end() && *i == *j; ++i, ++j)
-    if (!is_common(i->string())) return true;
-  return false;
-}
 
 /// A library of an Android package. The device's loader finds those beside it and the device's own, by rules of its own.
 bool is_of_android(const Image& image) {

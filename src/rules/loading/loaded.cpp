@@ -531,4 +531,41 @@ bool are_connected(const Evidence& evidence, const Process& process, const Party
   return uses(of_a, of_b) || uses(of_b, of_a);
 }
 
+// --- Directories of DT_RUNPATH and DT_RPATH.
+
+namespace {
+
+bool is_below(const std::string& path, std::string_view folder) {
+  return path == folder || path.starts_with(std::string(folder) + "/");
+}
+
+/// Where people and build services keep what they work on.
+std::string kind_of_work_directory(const std::string& path) {
+  for (const std::string_view home : {"/home", "/root", "/Users"})
+    if (is_below(path, home)) return "is in a home directory";
+  for (const std::string_view temporary : {"/tmp", "/var/tmp", "/dev/shm"})
+    if (is_below(path, temporary)) return "is in a directory for temporary files, where any user can put a library";
+  for (const std::string_view build : {"/build", "/builds", "/workspace", "/workspaces", "/__w", "/github", "/io",
+                                       "/project", "/src", "/mnt", "/var/lib/jenkins"})
+    if (is_below(path, build)) return "is a directory of the machine that built it";
+  return {};
+}
+
+}  // namespace
+
+std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory) {
+  if (directory.empty()) return "is empty: the directory that the program is started in";
+  if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
+  const PackageKind kind = image.package == kNone ? PackageKind::Directory : evidence.packages[image.package].kind;
+  if (!directory.starts_with('/') && !directory.starts_with('$'))
+    return "is relative: it depends on where the program is started";
+  if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.contains(directory))
+    return "is a directory that any user can write to";
+  if (std::string why = kind_of_work_directory(std::filesystem::path(directory).lexically_normal().string());
+      !why.empty())
+    return why;
+  if (kind == PackageKind::Wheel && directory.starts_with('/')) return "is absolute: a wheel is installed anywhere";
+  return {};
+}
+
 }  // namespace elfaudit
