@@ -30,8 +30,9 @@ enum class PackageKind : std::uint8_t { Directory, Wheel, Archive };
 /// A wheel, directory or package to audit.
 struct Package {
   PackageKind kind = PackageKind::Directory;
-  std::string path;    ///< as given
-  WheelFacts wheel{};  ///< of wheels; of a directory that is an unpacked wheel, without the entries
+  std::string path;         ///< as given
+  WheelFacts wheel{};       ///< of wheels; of a directory that is an unpacked wheel, without the entries
+  bool is_at_root = false;  ///< of an archive: it is unpacked at "/"; others may be unpacked anywhere
   /// Its ELF files and archives, by path. In wheels and archives Origin::path is the package, Origin::member a file in it,
   /// "x.whl(pkg/_C.abi3.so)", and Origin::entry and InputFacts::entry the entry that holds it.
   std::vector<InputFacts> files;

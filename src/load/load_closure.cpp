@@ -233,7 +233,8 @@ class ImageFinder {
   static std::string path_of(const Package& package, const InputFacts& file) {
     if (package.kind == PackageKind::Directory || !is_loaded(file)) return file.path;
     const std::string& entry = file.objects.front().origin.entry;
-    return package.kind == PackageKind::Wheel ? installed(entry) : "/" + entry;
+    if (package.kind == PackageKind::Wheel) return installed(entry);
+    return (package.is_at_root ? "/" : std::string(kUnpacked) + "/") + entry;
   }
 
   void add_images() {

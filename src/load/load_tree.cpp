@@ -472,6 +472,11 @@ std::optional<std::string> below(const std::string& path, const std::string& fol
   return is_below ? std::optional(path.substr(folder.size() + 1)) : std::nullopt;
 }
 
+std::string without_placeholder(const std::string& directory) {
+  if (!is_below_placeholder(directory)) return directory;
+  return kUnpacked + directory.substr(std::min(directory.find('/', directory.find("_placehold")), directory.size()));
+}
+
 LoadFacts load_facts_of(const ObjectFacts& object) {
   LoadFacts facts;
   facts.machine = {object.machine, object.is_64, object.big_endian};
@@ -479,7 +484,8 @@ LoadFacts load_facts_of(const ObjectFacts& object) {
   facts.soname = object.soname;
   facts.needed = object.needed;
   std::string& path = object.runpath_is_rpath ? facts.rpath : facts.runpath;
-  for (std::size_t i = 0; i < object.runpath.size(); ++i) path += (i == 0 ? "" : ":") + object.runpath[i];
+  for (std::size_t i = 0; i < object.runpath.size(); ++i)
+    path += (i == 0 ? "" : ":") + without_placeholder(object.runpath[i]);
   facts.no_default_libraries = object.no_default_libraries;
   facts.dlopen_notes = object.dlopen_notes;
   return facts;

@@ -117,6 +117,15 @@ std::vector<std::string> find_by_name(const Root& root, const std::set<std::stri
 /// Where wheels are installed: deep enough that "$ORIGIN/../../.." of a wheel stays clear of the machine's own files.
 constexpr const char* kSitePackages = "/<prefix>/lib/python/site-packages";
 
+/// Where packages are unpacked that may be unpacked anywhere: as deep, and no directory of a loader's configuration.
+constexpr const char* kUnpacked = "/<prefix>/lib/python/<package>";
+
+/// Is the directory below the placeholder that conda-build links with? Unpacking replaces it by the folder of the
+/// environment, which is kUnpacked here.
+inline bool is_below_placeholder(std::string_view directory) {
+  return directory.starts_with('/') && directory.find("_placehold_placehold") != std::string_view::npos;
+}
+
 /// A regular file, and what makes it the same one as another.
 struct TreeFile {
   std::pair<std::uint64_t, std::uint64_t> id;  ///< device and inode

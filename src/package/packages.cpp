@@ -273,6 +273,8 @@ namespace {
 constexpr const char* kNothingIn = "contains no object, archive, shared object, program or package";
 
 void read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
+  // A tree of a whole system, as DESTDIR makes it, has no meaning elsewhere.
+  package.is_at_root = package.is_at_root || starts_with_any(entry.name, {"usr/", "opt/"});
   try {
     if (!entry.damage.empty()) throw InputError(package.path, entry.name, 0, entry.damage);
     std::array<std::byte, kMagicSize> magic;
@@ -289,6 +291,8 @@ Package read_tar_package(const std::string& path) {
   Package package;
   package.kind = PackageKind::Archive;
   package.path = path;
+  const bool is_alpine = path.ends_with(".apk") && !looks_like_zip(path);
+  package.is_at_root = is_alpine || ends_with_any(path, {".deb", ".rpm"}) || !is_tar_package_name(path);
   try {
     TarPackage tar(path);
     while (const TarPackage::Entry* entry = tar.next()) read_entry(tar, *entry, package);

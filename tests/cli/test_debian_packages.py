@@ -87,6 +87,33 @@ def test_a_library_of_a_package_is_found_by_its_soname_and_a_missing_one_is_not(
     assert messages == ["opt/lib/user.so needs liblost.so.1, which is not in this package and is not found"]
 
 
+TREES = {
+    "deb": ("", lambda lab, files: package(lab, "go.deb", lzma.compress(tar_of(lab, files)))),
+    "tarball-of-a-system": ("./usr/", lambda lab, files: tarball_of(lab, files)),
+    "tarball": ("./", lambda lab, files: tarball_of(lab, files)),
+    "conda": ("", lambda lab, files: conda_of(lab, "go-1.0-0.conda", files)),
+}
+
+
+def tarball_of(lab, files):
+    (lab.path / "go.tar.gz").write_bytes(gzip.compress(tar_of(lab, files)))
+    return "go.tar.gz"
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_packages_that_may_be_unpacked_anywhere_are_not_at_the_root(built, kind):
+    built.sh("echo 'int go() { return 1; }' | gcc -x c - -shared -fPIC -nostdlib -Wl,-soname,libgo.so.1 -o libgo.so.1")
+    built.sh("echo 'int go(); int run() { return go(); }' | gcc -shared -fPIC -nostdlib -x c - -x none libgo.so.1 -o go.so")
+    top, pack = TREES[kind]
+    name = pack(built, [(top + "bin/go.so", "go.so"), (top + "lib/libgo.so.1", "libgo.so.1")])
+    result = built.audit("check", name)
+    assert ("go.so needs libgo.so.1, which is in this package but not in the dir" in result.out) == (kind in ("tarball", "conda")), result
+    # conda replaces the placeholder by the folder that it unpacks the package in.
+    path = "/home/x_placehold_placehold_pl/lib" if kind == "conda" else "$ORIGIN/../lib"
+    built.sh(f"echo 'int go(); int run() {{ return go(); }}' | gcc -shared -fPIC -nostdlib -x c - -x none libgo.so.1 -Wl,-rpath,'{path}' -o go.so")
+    assert built.audit("check", pack(built, [(top + "bin/go.so", "go.so"), (top + "lib/libgo.so.1", "libgo.so.1")])).out == "clean: 2 files in 1 package\n"
+
+
 def rpm_of(lab, file, name):
     """Format V4: a lead, a signature and a header, here without entries, and a cpio archive in the "newc" format."""
     def member(path, data):

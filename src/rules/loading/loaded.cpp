@@ -9,6 +9,7 @@
 
 #include "elfaudit/error.hpp"
 #include "load/load_closure.hpp"
+#include "load/load_tree.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/link_names.hpp"
 #include "resolve/linked_objects.hpp"
@@ -557,6 +558,7 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
   if (directory.empty()) return "is empty: the directory that the program is started in";
   if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
   const PackageKind kind = image.package == kNone ? PackageKind::Directory : evidence.packages[image.package].kind;
+  if (kind == PackageKind::Archive && is_below_placeholder(directory)) return {};
   if (!directory.starts_with('/') && !directory.starts_with('$'))
     return "is relative: it depends on where the program is started";
   if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.contains(directory))
