@@ -288,6 +288,16 @@ def test_a_static_copy_of_a_loaded_library(lab):
     assert "libuser.so contains a copy of libflags.so" in finding["message"]
 
 
+def test_a_third_library_in_two_files_is_no_copy_of_either(lab):
+    """Both libraries have OpenSSL inside: libparquet.so exports it, and libarrow.so hides it."""
+    third = "\n".join(f"int third_{i}(void) {{ return {i}; }}" for i in range(20))
+    library(lab, "libparquet.so", third + "\nint parquet_1(void) { return 1; } int parquet_2(void) { return 2; }")
+    lab.write("all.map", "{ global: arrow; local: *; };")
+    library(lab, "libarrow.so", third + "\nint arrow(void) { return third_1(); }", "-Wl,--version-script=all.map")
+    program(lab, "int arrow(void), parquet_1(void); int main(void) { return arrow() + parquet_1(); }", "-L. -larrow -lparquet -Wl,-rpath,'$ORIGIN'")
+    assert findings(lab, "main", rule="runtime-duplicated", code=0) == []
+
+
 # undefined-symbol, over what is loaded
 
 
@@ -299,6 +309,13 @@ def test_a_symbol_that_nothing_defines_any_more(lab):
     assert not runs(lab, "LD_BIND_NOW=1 ./main") and "undefined symbol: g" in lab.sh("ldd -r main 2>&1", check=False).out
     finding = only(lab, "main", rule="undefined-symbol", severity="error")
     assert finding["symbol"] == "g"
+
+
+def test_a_name_of_a_library_that_is_not_found_is_not_said_to_lack_it(lab):
+    library(lab, "libcudart.so.12", "int cudaMalloc(void) { return 1; }")
+    library(lab, "_C.abi3.so", "int cudaMalloc(void); int f(void) { return cudaMalloc(); } void *PyInit__C(void) { return 0; }", "-L. -l:libcudart.so.12")
+    lab.sh("rm libcudart.so.12")
+    assert [f["rule"] for f in findings(lab, "_C.abi3.so", code=0)] == ["needed-not-found"]
 
 
 def test_weak_symbols_may_stay_undefined(lab):

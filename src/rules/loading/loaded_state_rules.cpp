@@ -8,7 +8,8 @@
 //  2. Two OpenMP runtimes, known by the functions that they define: libgomp, libomp and libiomp5 share no name.
 //  3. One name that leads two files to two libraries. The loader knows a library by its name, so that in one process
 //     the one that is loaded first serves both; where it lacks a symbol of the other it is an error.
-//  4. A library that is there as a shared object and was linked into another file from its archive as well.
+//  4. A library that is there as a shared object and was linked into another file from its archive as well. That file has
+//     most of what others use of the library: of a third library that is in both, both have the rest.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -424,8 +425,12 @@ class ClosureSymbols {
     if (std::ranges::any_of(image.host,
                             [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
       return false;
-    return std::ranges::none_of(not_found,
-                                [&](const std::string& library) { return may_define(host_of(library), name); });
+    // "-lcudart" where libcudart.so.12 is not found: needed-not-found reports it.
+    const std::optional<Advice> advice = not_found.empty() ? std::nullopt : advice_at_load({}, name);
+    const std::string file = advice && advice->option.starts_with("-l") ? "lib" + advice->option.substr(2) + ".so" : "";
+    return std::ranges::none_of(not_found, [&](const std::string& library) {
+      return may_define(host_of(library), name) || (!file.empty() && base_name(library).starts_with(file));
+    });
   }
 
   void add_module_error(const Image& image, std::uint32_t asker, const std::vector<const Symbol*>& symbols,
@@ -801,23 +806,49 @@ class DuplicatedRuntimes {
 
   void compare(const Image& image, std::uint32_t owner, const std::vector<KeptLocal>& kept, std::uint32_t library) {
     const auto& exported = exports(*image.loaded[library]);
-    add_copy(image, owner, library, exported, "keeps", "for itself",
-             std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.contains(local.name); }));
+    std::unordered_set<std::string_view> shared;
+    for (const KeptLocal& local : kept)
+      if (exported.contains(local.name)) shared.insert(local.name);
+    const bool is_runtime = is_runtime_library(*image.loaded[library]);
+    if (is_large_part(shared.size(), exported) && (is_runtime || has_what_others_use(image, owner, library, shared)))
+      add_copy(image, owner, library, exported, "keeps", "for itself", shared.size());
+  }
+
+  /// Are most of the names that other files get from the library in `shared`? A library that loads the owner itself is
+  /// none that the owner could be linked against.
+  bool has_what_others_use(const Image& image, std::uint32_t owner, std::uint32_t library,
+                           const std::unordered_set<std::string_view>& shared) {
+    if (reachable(image, library).contains(owner)) return false;
+    const auto& exported = exports(*image.loaded[library]);
+    std::unordered_set<std::string_view> used;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (i == owner || i == library || image.loaded[i] == nullptr) continue;
+      for (const Symbol* symbol : needed_symbols(*image.loaded[i], false))
+        if (const std::string_view name = image.loaded[i]->name(*symbol);
+            exported.contains(name) && definitions_.first(image, *image.loaded[i], *symbol) == library)
+          used.insert(name);
+    }
+    const auto count = std::ranges::count_if(used, [&](std::string_view name) { return shared.contains(name); });
+    return static_cast<std::size_t>(count) * 2 > used.size();
+  }
+
+  static bool is_large_part(std::size_t shared, const std::unordered_set<std::string_view>& exported) {
+    return shared >= kFewestShared && shared * kLeastPart >= exported.size();
   }
 
   /// -static-libstdc++ without anything that hides it: what is loaded behind the file may bind to its copy.
   void compare_exports(const Image& image, std::uint32_t owner, std::uint32_t library) {
     const auto& exported = exports(*image.loaded[library]);
     const auto& own = exports(*image.loaded[owner]);
-    add_copy(image, owner, library, exported, "exports", "to which others may bind",
-             std::ranges::count_if(own, [&](std::string_view name) { return exported.contains(name); }));
+    const auto shared = static_cast<std::size_t>(
+        std::ranges::count_if(own, [&](std::string_view name) { return exported.contains(name); }));
+    if (is_large_part(shared, exported))
+      add_copy(image, owner, library, exported, "exports", "to which others may bind", shared);
   }
 
   void add_copy(const Image& image, std::uint32_t owner, std::uint32_t library,
                 const std::unordered_set<std::string_view>& exported, std::string_view does, std::string_view how,
-                std::ptrdiff_t count) {
-    const auto shared = static_cast<std::size_t>(count);
-    if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
+                std::size_t shared) {
     add(image, owner, library, {owner, library},
         fmt::format("{} contains a copy of {}, which is loaded as well", short_name(image, owner),
                     file_name(image, library)),
