@@ -403,7 +403,10 @@ std::string text_of(const ShownWheel& wheel, std::size_t columns) {
   }
   for (const PlatformNeeds& platform : wheel.platforms) {
     row("oldest tag", platform.oldest.empty() ? "unknown, for " + platform.claimed : platform.oldest);
-    if (platform.repaired != platform.oldest) row("", platform.repaired + " with the libraries below in the wheel");
+    if (platform.repaired.empty() && !platform.libraries.empty())
+      row("", "unknown with the libraries below in the wheel: not all of them are found here");
+    if (!platform.repaired.empty() && platform.repaired != platform.oldest)
+      row("", platform.repaired + " with the libraries below in the wheel");
     for (const std::string& reason : joined_needs(platform.reasons)) row("because of", reason);
     for (const std::string& library : joined_needs(platform.libraries)) row("library", library);
   }

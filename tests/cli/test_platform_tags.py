@@ -59,7 +59,8 @@ def test_a_newer_glibc_than_the_tag(lab, needs_234):
         ("manylinux2014_x86_64", False),
         ("manylinux_2_34_x86_64.manylinux_2_31_x86_64", False),  # installers go by either
         ("linux_x86_64", True),  # promises a machine only
-        ("macosx_11_0_arm64", True),  # not our loader
+        ("macosx_11_0_arm64", False),  # whose loader reads no ELF file
+        ("android_21_x86_64", True),  # not our loader
     ],
 )
 def test_which_tags_are_true(lab, needs_234, tag, true):
@@ -80,9 +81,34 @@ def test_a_library_that_stays_outside(lab):
     (finding,) = findings(lab, "manylinux_2_17_x86_64", files)
     assert finding["severity"] == "error"
     assert "needs libown.so.3, which is neither in the wheel nor among the libraries of that tag" in finding["message"]
-    assert finding["fixes"][0]["text"] == "auditwheel repair copies the libraries into the wheel and tags it manylinux_2_5_x86_64"
+    assert finding["fixes"][0]["text"] == "auditwheel repair copies the libraries into the wheel, where it finds them, and changes its tag"
     (finding,) = findings(lab, "manylinux_2_17_x86_64", files, extra="Requires-Dist: own\n")
     assert finding["severity"] == "warning"  # which may bring it
+
+
+def test_the_needs_of_a_library_that_auditwheel_would_copy_count(lab):
+    libc = library(lab, "libc.so.6", "GLIBC_2.31")
+    lab.sh(f"echo 'int answer(void); int own(void) {{ return answer(); }}' | cc -shared -fPIC -nostdlib -o libown.so -Wl,-soname,libown.so.3 -x c - -x none {libc}")
+    lab.sh("cp libown.so libown.so.3")
+    files = {ENTRY: module(lab, "libown.so", function="own", options=f"-Wl,-rpath,{lab.path}")}
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", files)
+    assert finding["fixes"][0]["text"] == "auditwheel repair copies the libraries into the wheel and tags it manylinux_2_31_x86_64"
+    assert len(finding["sites"]) == 1  # the file of the wheel
+
+
+@pytest.mark.parametrize(
+    "tag, entries, message",
+    [
+        ("win_amd64", [ENTRY], f"the tag win_amd64 promises Windows, and {ENTRY} is an ELF file for x86_64"),
+        ("any", [ENTRY], f"the tag any promises every system, and {ENTRY} is an ELF file for x86_64"),
+        ("any", ["pkg/libctypes.so"], "the tag any promises every system, and pkg/libctypes.so is an ELF file for x86_64"),
+        ("any", ["pkg/tests/data/lib.so"], None),
+        ("any", ["pkg/lib.so", "pkg/lib.dll"], None),  # the package chooses
+    ],
+)
+def test_elf_files_under_a_tag_of_another_system(lab, needs_234, tag, entries, message):
+    content = {entry: b"MZ" if entry.endswith(".dll") else needs_234[ENTRY] for entry in entries}
+    assert [f["message"] for f in findings(lab, tag, content)] == ([message] if message else [])
 
 
 def test_a_library_of_the_driver_stays_outside(lab):
@@ -153,6 +179,10 @@ def test_a_library_outside_of_the_wheel(lab):
     out = lab.audit("show", name).out
     assert "oldest tag  unknown, for linux_x86_64" in out, out
     name = wheel(lab, f"{STEM}-linux_x86_64.whl", {ENTRY: module(lab, "-Wl,--no-as-needed", library(lab, "libc.so.6", "GLIBC_2.34"), library(lab, "libown.so.1", function="own"))})
+    out = lab.audit("show", name).out
+    assert "unknown with the libraries below" in out, out
+    lab.sh("cp libown.so libown.so.1")
+    name = wheel(lab, f"{STEM}-linux_x86_64.whl", {ENTRY: module(lab, "-Wl,--no-as-needed", library(lab, "libc.so.6", "GLIBC_2.34"), library(lab, "libown.so.1", function="own"), options=f"-Wl,-rpath,{lab.path}")})
     out = lab.audit("show", name).out
     assert "oldest tag  linux_x86_64" in out and "manylinux_2_34_x86_64 with the libraries below in the wheel" in out and "library     libown.so.1, for pkg/_C" in out and "PyPI        refuses the tag linux_x86_64" in out, out
 

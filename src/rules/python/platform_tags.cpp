@@ -9,8 +9,11 @@
 //     ZLIB and LIBATOMIC. A version of glibc is also as old as its number says, which counts for tags between two
 //     policies and after the last one.
 //  4. What files load is in the wheel, or one of the libraries that the policy names. A library that the policy names
-//     is asked for no further.
+//     is asked for no further. What auditwheel would copy into the wheel has needs of its own, which count for the tag of
+//     the repaired wheel; where such a library is not found, that tag is not known.
 //  5. Of those libraries some symbols are not in every build.
+//  6. A tag of another system (macosx_*, win_*, any) promises that no file is for Linux alone. Not judged: a wheel with
+//     files for several systems or machines, which chooses from them, and files in folders of tests.
 //
 // Where libraries alone are missing, another wheel or the program may have them loaded: an error only of a wheel that
 // requires no other. Not looked at: the instruction set.
@@ -35,6 +38,7 @@
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "ship/systems.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -96,7 +100,30 @@ struct Obstacle {
   std::string need;          ///< "GLIBC_2.34 (dlsym, pthread_create)"
   std::string library{};     ///< one that is neither in the wheel nor in a policy
   bool of_the_host = false;  ///< the interpreter, torch or the driver has that loaded
+  bool of_copy = false;      ///< of a library that auditwheel would copy; kNever: one that is not found
 };
+
+/// What a platform tag of no Linux promises, in words; empty for those of Linux, and of systems that load ELF files.
+std::string_view other_system(std::string_view platform) {
+  struct Start {
+    std::string_view text, system;
+  };
+  constexpr Start kStarts[] = {
+      {"macosx_", "macOS"},           {"win_", "Windows"},         {"win32", "Windows"},     {"ios_", "iOS"},
+      {"emscripten_", "WebAssembly"}, {"pyodide_", "WebAssembly"}, {"wasi_", "WebAssembly"}, {"any", "every system"}};
+  for (const Start& start : kStarts)
+    if (platform.starts_with(start.text)) return start.system;
+  return {};
+}
+
+/// Data of tests, which nothing loads: "pkg/tests/data/x86.so".
+bool is_below_tests(std::string_view entry) {
+  for (std::size_t end = entry.find('/'); end != std::string_view::npos; end = entry.find('/')) {
+    if (is_among(entry.substr(0, end), {"test", "tests", "testing", "testdata", "test_data", "fixtures"})) return true;
+    entry.remove_prefix(end + 1);
+  }
+  return false;
+}
 
 std::string entry_of(const ObjectFacts& object) {
   return object.origin.entry.empty() ? object.origin.display() : object.origin.entry;
@@ -122,7 +149,10 @@ class PlatformCheck {
 
   std::vector<Finding> run() {
     std::vector<Finding> findings;
-    for (const PlatformTag& tag : promised()) {
+    const std::vector<PlatformTag> tags = promised();
+    if (tags.empty())
+      if (std::optional<Finding> wrong = judge_other_system()) findings.push_back(*std::move(wrong));
+    for (const PlatformTag& tag : tags) {
       std::vector<const ObjectFacts*> files;
       if (std::optional<Finding> wrong = take_files(tag, files))
         findings.push_back(*std::move(wrong));
@@ -149,18 +179,65 @@ class PlatformCheck {
   }
 
  private:
-  /// The minor versions of the oldest tags that are true: of what is in the wheel, and were the missing libraries in it.
+  /// The minor versions of the oldest tags that are true: of what is in the wheel, of its own files alone, and were the
+  /// missing libraries in it.
   struct Oldest {
     int now = 0;
-    int with_libraries = 0;
+    int own = 0;
+    int repaired = 0;
+    bool knows_copies = true;  ///< else `repaired` is not known
   };
   static Oldest oldest_of(const std::vector<Obstacle>& all) {
     Oldest oldest;
     for (const Obstacle& obstacle : all) {
-      oldest.now = std::max(oldest.now, obstacle.since);
-      if (obstacle.library.empty()) oldest.with_libraries = std::max(oldest.with_libraries, obstacle.since);
+      oldest.knows_copies = oldest.knows_copies && !(obstacle.of_copy && obstacle.since >= kNever);
+      if (!obstacle.of_copy) oldest.now = std::max(oldest.now, obstacle.since);
+      if (!obstacle.of_copy && obstacle.library.empty()) oldest.own = std::max(oldest.own, obstacle.since);
+      if (obstacle.library.empty()) oldest.repaired = std::max(oldest.repaired, obstacle.since);
     }
     return oldest;
+  }
+
+  /// (6)
+  std::optional<Finding> judge_other_system() const {
+    std::string tag;
+    for (const std::string& whole : package_.wheel.tags) {
+      const std::string platform = whole.substr(whole.rfind('-') + 1);
+      if (other_system(platform).empty()) return std::nullopt;
+      if (tag.empty() || platform == "any") tag = platform;
+    }
+    std::set<std::string_view> entries(package_.wheel.entries.begin(), package_.wheel.entries.end());
+    std::vector<const ObjectFacts*> files;
+    for (const InputFacts& file : package_.files) {
+      entries.erase(file.entry);
+      if (file.objects.size() != 1 || (file.kind != InputKind::SharedObject && file.kind != InputKind::Executable))
+        continue;
+      const ObjectFacts& object = file.objects[0];
+      if (!is_below_tests(entry_of(object)) && (is_python_module(object) || libc_of(object) != Libc::Unknown))
+        files.push_back(&object);
+    }
+    const auto is_of_another = [](std::string_view entry) {
+      return ends_with_any(entry, {".pyd", ".dll", ".dylib", ".so"});
+    };
+    const auto is_alike = [&](const ObjectFacts* file) {
+      return file->machine == files[0]->machine && file->is_64 == files[0]->is_64;
+    };
+    if (tag.empty() || files.empty() || package_.kind != PackageKind::Wheel || !std::ranges::all_of(files, is_alike) ||
+        std::ranges::any_of(entries, is_of_another))
+      return std::nullopt;
+    const std::string_view machine = machine_tag(*files[0]);
+    const std::string note =
+        machine.empty() ? std::string("is an ELF file") : fmt::format("is an ELF file for {}", machine);
+    Finding finding = make_finding(
+        kPythonPlatform, {},
+        fmt::format("the tag {} promises {}, and {} {}", tag, other_system(tag), entry_of(*files[0]), note));
+    for (const ObjectFacts* file : files) add_site(finding, *file, note);
+    if (!machine.empty())
+      finding.fixes.push_back(
+          {fmt::format("tag the wheel linux_{}, as setuptools does with ext_modules, and let auditwheel repair find "
+                       "its manylinux tag",
+                       machine)});
+    return finding;
   }
 
   static std::string tag_from(const PlatformTag& tag, int minor) {
@@ -170,11 +247,11 @@ class PlatformCheck {
   static void describe(const PlatformTag& tag, const std::vector<Obstacle>& all, PlatformNeeds& needs) {
     const Oldest oldest = oldest_of(all);
     needs.oldest = tag_from(tag, oldest.now);
-    needs.repaired = tag_from(tag, oldest.with_libraries);
+    if (oldest.knows_copies) needs.repaired = tag_from(tag, oldest.repaired);
     std::set<std::pair<std::string, std::string>> seen;
     for (const Obstacle& obstacle : all) {
       const bool is_library = !obstacle.library.empty();
-      if (!is_library && obstacle.since != oldest.with_libraries) continue;
+      if (!is_library && obstacle.since != (oldest.knows_copies ? oldest.repaired : oldest.own)) continue;
       std::string need = is_library ? obstacle.library : with_symbols(*obstacle.object, obstacle.need);
       if (seen.emplace(entry_of(*obstacle.object), need).second)
         (is_library ? needs.libraries : needs.reasons).push_back({entry_of(*obstacle.object), std::move(need)});
@@ -262,7 +339,7 @@ class PlatformCheck {
     }
   }
 
-  /// Follows what an image loads as far as it is in the wheel (4).
+  /// Follows what an image loads as far as it is in the wheel or would be copied into it (4).
   void add_libraries(const PlatformTag& tag, const Image& image, std::vector<Obstacle>& found) const {
     add_forbidden(tag, *image.object, found);
     if (image.closure.libraries.empty()) return;
@@ -271,17 +348,27 @@ class PlatformCheck {
     while (!open.empty()) {
       const std::uint32_t at = open.back();
       open.pop_back();
+      const ObjectFacts* asker = at == 0 ? image.object : image.loaded[at];
+      const bool is_copy = at != 0 && !is_in_wheel(image, at);
+      const std::size_t before = found.size();
+      if (is_copy && tag.libc == Libc::Glibc) add_versions(tag, *asker, found);
       for (const NeededLibrary& needed : image.closure.libraries[at].needed) {
         const std::optional<int> since = since_of_library(tag.libc, needed.name);
-        const ObjectFacts* asker = at == 0 ? image.object : image.loaded[at];
+        const bool is_of_host = host_of(needed.name) != Host::None;
+        const bool is_read = needed.library < image.loaded.size() && image.loaded[needed.library] != nullptr;
+        const bool is_here = is_in_wheel(image, needed.library);
         if (since) {
           if (*since != 0) found.push_back({*since, asker, needed.name});
-        } else if (is_in_wheel(image, needed.library)) {
+          continue;
+        }
+        if (!is_here && !is_copy) found.push_back({kNever, asker, needed.name, needed.name, is_of_host});
+        if (is_here || (is_read && !is_of_host)) {
           if (seen.insert(needed.library).second) open.push_back(needed.library);
-        } else {
-          found.push_back({kNever, asker, needed.name, needed.name, host_of(needed.name) != Host::None});
+        } else if (!is_of_host) {
+          found.push_back({kNever, asker, needed.name, {}, false, true});
         }
       }
+      for (std::size_t i = before; i < found.size(); ++i) found[i].of_copy = found[i].of_copy || is_copy;
     }
   }
 
@@ -310,7 +397,7 @@ class PlatformCheck {
   std::optional<Finding> judge(const PlatformTag& tag, const std::vector<Obstacle>& all) const {
     std::vector<const Obstacle*> real;
     for (const Obstacle& obstacle : all)
-      if (obstacle.since > tag.minor) real.push_back(&obstacle);
+      if (obstacle.since > tag.minor && !obstacle.of_copy) real.push_back(&obstacle);
     if (real.empty()) return std::nullopt;
     std::ranges::stable_sort(real, [](const Obstacle* a, const Obstacle* b) {
       return std::tuple(b->library.empty(), b->since) < std::tuple(a->library.empty(), a->since);
@@ -321,16 +408,20 @@ class PlatformCheck {
         fmt::format("the tag {} is not true: {} needs {}", tag.text, entry_of(*worst.object), words_of(worst)));
     finding.severity = severity_of(real);
     add_sites(finding, real);
-    const auto [lowest, without_libraries] = oldest_of(all);
-    const std::string truth = tag_from(tag, lowest);
+    const Oldest oldest = oldest_of(all);
+    const std::string truth = tag_from(tag, oldest.now);
     finding.notes.push_back("the tag that is true is " + truth);
-    if (lowest >= kNever && without_libraries < kNever) {
-      finding.fixes.push_back({fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}",
-                                           tag_from(tag, without_libraries))});
+    if (oldest.now >= kNever && oldest.own < kNever) {
+      finding.fixes.push_back({oldest.knows_copies
+                                   ? fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}",
+                                                 tag_from(tag, oldest.repaired))
+                                   : "auditwheel repair copies the libraries into the wheel, where it finds them, and "
+                                     "changes its tag"});
     } else {
       finding.fixes.push_back({fmt::format("tag the wheel {}", truth)});
     }
-    if (tag.libc == Libc::Glibc && std::max(without_libraries, tag.minor) != tag.minor)
+    const int needed = oldest.knows_copies ? oldest.repaired : oldest.own;
+    if (tag.libc == Libc::Glibc && std::max(needed, tag.minor) != tag.minor)
       finding.fixes.push_back(
           {fmt::format("build it where glibc is 2.{}, as in the image of that manylinux", tag.minor), {}, {}});
     return finding;

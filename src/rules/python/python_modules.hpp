@@ -141,13 +141,14 @@ struct PlatformNeeds {
   /// The oldest tag that is true, "linux_x86_64" where only that is; empty where it is not known: the files are for
   /// another machine, or no policy is known for it.
   std::string oldest;
-  std::string repaired;  ///< the same with `libraries` in the wheel, as `auditwheel repair` puts them there
+  /// The same with `libraries` in the wheel, as `auditwheel repair` puts them there; empty where one is not found.
+  std::string repaired;
 
   struct Reason {
     std::string file;  ///< in the wheel
     std::string need;  ///< "GLIBC_2.34 (dlsym)", "libX11.so.6"
   };
-  std::vector<Reason> reasons;    ///< why `repaired` is not older
+  std::vector<Reason> reasons;    ///< why `repaired` is not older; why `oldest` is not, where that is not known
   std::vector<Reason> libraries;  ///< neither in the wheel nor among those that a policy names
 };
 
