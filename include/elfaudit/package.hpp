@@ -27,11 +27,19 @@ struct WheelFacts {
 /// Archive: a tarball, a Debian or RPM package.
 enum class PackageKind : std::uint8_t { Directory, Wheel, Archive };
 
+/// What a Debian, RPM or Alpine package records of itself: control, the header, .PKGINFO.
+struct SystemPackage {
+  std::string architecture;            ///< as it spells it: "amd64", "all", "x86_64", "noarch"; empty where unknown
+  std::vector<std::string> libraries;  ///< names of DT_NEEDED that RPM and Alpine packages require: "libz.so.1"
+  std::vector<std::string> packages;   ///< names of the packages that Debian's Depends and Pre-Depends list
+};
+
 /// A wheel, directory or package to audit.
 struct Package {
   PackageKind kind = PackageKind::Directory;
   std::string path;         ///< as given
   WheelFacts wheel{};       ///< of wheels; of a directory that is an unpacked wheel, without the entries
+  SystemPackage system{};   ///< of Debian, RPM and Alpine packages
   bool is_at_root = false;  ///< of an archive: it is unpacked at "/"; others may be unpacked anywhere
   /// Its ELF files and archives, by path. In wheels and archives Origin::path is the package, Origin::member a file in it,
   /// "x.whl(pkg/_C.abi3.so)", and Origin::entry and InputFacts::entry the entry that holds it.

@@ -26,6 +26,7 @@
 #include "elfaudit/link_job.hpp"
 #include "input/build/build_plan.hpp"
 #include "scan/scan.hpp"
+#include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
@@ -272,11 +273,95 @@ namespace {
 
 constexpr const char* kNothingIn = "contains no object, archive, shared object, program or package";
 
+/// The name of each of a list's packages: "libc6 (>= 2.34), libz1:any | zlib1g" has three.
+void add_names(std::string_view list, std::vector<std::string>& names) {
+  for (const std::string_view all : split(list, ','))
+    for (const std::string_view one : split(all, '|')) {
+      const std::string_view name = trimmed(one);
+      if (names.size() < limits::kClosureLibraries && !name.empty())
+        names.emplace_back(name.substr(0, name.find_first_of(" (:")));
+    }
+}
+
+/// The file `control` of a Debian package (deb-control(5)). One that can't be read leaves everything unknown.
+SystemPackage read_control(const std::string& path) {
+  SystemPackage system;
+  try {
+    TarPackage control(path, TarPackage::Part::Control);
+    const TarPackage::Entry* entry = control.next();
+    while (entry != nullptr && entry->name != "control") entry = control.next();
+    if (entry == nullptr || entry->size > limits::kWheelText) return {};
+    const Buffer content = control.read_rest({});
+    const MetadataFields fields(ByteView(content.bytes()).text(0, content.bytes().size()));
+    system.architecture = fields.first("Architecture");
+    add_names(fields.first("Depends"), system.packages);
+    add_names(fields.first("Pre-Depends"), system.packages);
+  } catch (const InputError&) {
+    return {};
+  }
+  return system;
+}
+
+/// "libz.so.1" of "libz.so.1()(64bit)", "so:libz.so.1=1.2" and Arch Linux's "libz.so=1-64"; others name packages.
+void add_library(std::string_view requirement, SystemPackage& system) {
+  if (requirement.starts_with("so:")) requirement.remove_prefix(3);
+  requirement = requirement.substr(0, requirement.find_first_of("(=<>~ "));
+  if (requirement.find(".so") != std::string_view::npos && system.libraries.size() < limits::kClosureLibraries)
+    system.libraries.emplace_back(requirement);
+}
+
+/// The header of an RPM package, which follows a lead and the header of its signatures ("RPM Package format V4"). What is
+/// not there is left unknown; who reads the files reports a damaged package.
+SystemPackage read_rpm_header(const std::string& path) {
+  constexpr std::uint32_t kArch = 1022, kRequires = 1049;
+  SystemPackage system;
+  const MappedFile file(path);
+  const ByteView bytes(file.bytes(), ByteOrder::Big);
+  const auto number = [&](std::uint64_t at) -> std::uint64_t { return bytes.read<std::uint32_t>(at).value_or(0); };
+  const auto end_of_index = [&](std::uint64_t header) { return header + 16 + 16 * number(header + 8); };
+  const std::uint64_t signatures = 96;
+  const std::uint64_t header = (end_of_index(signatures) + number(signatures + 12) + 7) / 8 * 8;
+  const std::uint64_t store = end_of_index(header);
+  if (!bytes.has(header, store - header)) return system;
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t row = header + 16; row < store; row += 16) {
+    const std::uint64_t tag = number(row);
+    if ((tag != kArch && tag != kRequires) || !seen.insert(tag).second) continue;
+    std::uint64_t at = store + number(row + 8);
+    const std::uint64_t count = std::min<std::uint64_t>(number(row + 12), limits::kClosureLibraries);
+    for (std::uint64_t n = 0; n < count && at < bytes.size(); ++n) {
+      std::string_view text = bytes.text(at, std::min<std::uint64_t>(bytes.size() - at, limits::kEntryName));
+      text = text.substr(0, text.find('\0'));
+      if (tag == kArch)
+        system.architecture = text;
+      else
+        add_library(text, system);
+      at += text.size() + 1;
+    }
+  }
+  return system;
+}
+
+/// .PKGINFO of Alpine and of Arch Linux: "depend = so:libc.musl-x86_64.so.1".
+void read_package_info(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
+  if (entry.size > limits::kWheelText) throw InputError(package.path, entry.name, 0, kTooLargeText);
+  package.is_at_root = true;
+  const Buffer content = tar.read_rest({});
+  for (const std::string_view line : split(ByteView(content.bytes()).text(0, content.bytes().size()), '\n')) {
+    const std::size_t at = line.find(" = ");
+    if (at == std::string_view::npos) continue;
+    if (line.starts_with("depend ")) add_library(trimmed(line.substr(at + 3)), package.system);
+    if (line.starts_with("arch ")) package.system.architecture = trimmed(line.substr(at + 3));
+  }
+}
+
 void read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
-  // A tree of a whole system, as DESTDIR makes it, has no meaning elsewhere.
-  package.is_at_root = package.is_at_root || starts_with_any(entry.name, {"usr/", "opt/"});
+  // A tarball with the tree of a system, as DESTDIR makes it.
+  const bool is_tarball = !ends_with_any(package.path, {".conda", ".apk", ".aar", ".jar"});
+  package.is_at_root = package.is_at_root || (is_tarball && starts_with_any(entry.name, {"usr/", "opt/"}));
   try {
     if (!entry.damage.empty()) throw InputError(package.path, entry.name, 0, entry.damage);
+    if (entry.name == ".PKGINFO") return read_package_info(tar, entry, package);
     std::array<std::byte, kMagicSize> magic;
     const std::span head(magic.data(), tar.read(magic));
     if (!is_scanned(file_kind(head))) return;
@@ -295,6 +380,8 @@ Package read_tar_package(const std::string& path) {
   package.is_at_root = is_alpine || ends_with_any(path, {".deb", ".rpm"}) || !is_tar_package_name(path);
   try {
     TarPackage tar(path);
+    if (path.ends_with(".rpm")) package.system = read_rpm_header(path);
+    if (path.ends_with(".deb") || !is_tar_package_name(path)) package.system = read_control(path);
     while (const TarPackage::Entry* entry = tar.next()) read_entry(tar, *entry, package);
   } catch (const InputError& error) {
     package.errors.push_back(error);

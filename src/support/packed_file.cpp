@@ -413,7 +413,7 @@ struct TarPackage::Reader {
 
   [[noreturn]] void fail(const std::string& why) const { throw InputError(path, why); }
 
-  void open_package() {
+  void open_package(Part part) {
     fd = open_for_reading(path.c_str(), &file_size);
     if (!libarchive().library.error().empty())
       fail(fmt::format("needs libarchive, which can't be loaded: {}", libarchive().library.error()));
@@ -421,7 +421,7 @@ struct TarPackage::Reader {
     if (looks_like_zip(path)) return open_content({}, libarchive().support_zip);
     if (path.ends_with(".rpm")) return open_content(path, libarchive().support_cpio);
     if (!path.ends_with(".deb") && is_tar_package_name(path)) return open_content(path, libarchive().support_tar);
-    open_inner("Debian", libarchive().support_ar, "data.tar");
+    open_inner("Debian", libarchive().support_ar, part == Part::Control ? "control.tar" : "data.tar");
   }
 
   /// Opens the first member whose name begins with `inner`: the tarball with the files.
@@ -521,10 +521,11 @@ struct TarPackage::Reader {
   }
 };
 
-TarPackage::TarPackage(const std::string& path, const EntryLimits& limits) : reader_(std::make_unique<Reader>()) {
+TarPackage::TarPackage(const std::string& path, Part part, const EntryLimits& limits)
+    : reader_(std::make_unique<Reader>()) {
   reader_->path = path;
   reader_->limits = limits;
-  reader_->open_package();
+  reader_->open_package(part);
 }
 
 TarPackage::~TarPackage() = default;

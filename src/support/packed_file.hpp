@@ -119,8 +119,11 @@ bool is_readable_wheel(const std::string& path);
 /// For one thread.
 class TarPackage {
  public:
+  /// Control: of a Debian package, the files that say what it is, in place of those that it installs.
+  enum class Part : std::uint8_t { Files, Control };
+
   /// Throws InputError: none of these, or one that can't be read.
-  explicit TarPackage(const std::string& path, const EntryLimits& limits = {});
+  explicit TarPackage(const std::string& path, Part part = Part::Files, const EntryLimits& limits = {});
   ~TarPackage();
 
   /// A regular file of the package.

@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import shutil
+import struct
 import tarfile
 import zipfile
 
@@ -39,10 +40,10 @@ def tar_of(lab, files):
     return content.getvalue()
 
 
-def package(lab, name, data, member="data.tar.xz"):
+def package(lab, name, data, member="data.tar.xz", control=b""):
     """Of an ar archive's members; `data`: of the last one."""
     lab.write("debian-binary", "2.0\n")
-    lab.write("control.tar", "")
+    (lab.path / "control.tar").write_bytes(control)
     (lab.path / member).write_bytes(data)
     lab.sh(f"rm -f {name} && ar rcS {name} debian-binary control.tar {member}")
     return name
@@ -114,15 +115,61 @@ def test_packages_that_may_be_unpacked_anywhere_are_not_at_the_root(built, kind)
     assert built.audit("check", pack(built, [(top + "bin/go.so", "go.so"), (top + "lib/libgo.so.1", "libgo.so.1")])).out == "clean: 2 files in 1 package\n"
 
 
-def rpm_of(lab, file, name):
+def deb_that_needs(lab, name, depends):
+    text = f"Package: x\nArchitecture: amd64\nDepends: {depends}\n"
+    lab.write("control", text)
+    return package(lab, name, lzma.compress(tar_of(lab, [("./usr/lib/go.so", "go.so")])), control=tar_of(lab, [("./control", "control")]))
+
+
+def alpine_that_needs(lab, name, depends):
+    lab.write("info", f"pkgname = x\narch = x86_64\ndepend = {depends}\n")
+    (lab.path / name).write_bytes(gzip.compress(tar_of(lab, [(".PKGINFO", "info"), ("usr/lib/go.so", "go.so")])))
+    return name
+
+
+def rpm_that_needs(lab, name, depends):
+    rpm_of(lab, "go.so", name, depends)
+    return name
+
+
+@pytest.mark.parametrize("write, name, depends, severity", [
+    (deb_that_needs, "x.deb", "libc6 (>= 2.34)", "warning"),  # which has no such library
+    (deb_that_needs, "x.deb", "libc6, libgo1 | libgo-any (>= 1)", "note"),
+    (rpm_that_needs, "x.rpm", "libother.so.1()(64bit)", "warning"),
+    (rpm_that_needs, "x.rpm", "libgo.so.1()(64bit)", None),
+    (alpine_that_needs, "x.apk", "so:libother.so.1", "warning"),
+    (alpine_that_needs, "x.apk", "so:libgo.so.1", None),
+])
+def test_what_other_packages_bring_is_not_missing(built, write, name, depends, severity):
+    built.sh("echo 'int go() { return 1; }' | gcc -x c - -shared -fPIC -nostdlib -Wl,-soname,libgo.so.1 -o libgo.so.1")
+    built.sh("echo 'int go(); int run() { return go(); }' | gcc -shared -fPIC -nostdlib -x c - -x none libgo.so.1 -o go.so")
+    result = built.audit("check", "--format", "json", write(built, name, depends))
+    assert [(f["rule"], f["severity"]) for f in result.json()["findings"]] == ([("needed-not-found", severity)] if severity else []), result
+
+
+@pytest.mark.parametrize("architecture, severity", [("arm64", ["error"]), ("amd64", []), ("i386", []), ("all", [])])
+def test_a_package_for_another_machine_than_its_files(built, architecture, severity):
+    need("x86_64-linux-gnu-gcc")
+    built.sh("echo 'int puts(const char*); int go() { return puts(\"\"); }' | x86_64-linux-gnu-gcc -x c - -shared -fPIC -o go.so")
+    built.write("control", f"Package: x\nArchitecture: {architecture}\n")
+    package(built, "x.deb", lzma.compress(tar_of(built, [("./usr/lib/go.so", "go.so")])), control=tar_of(built, [("./control", "control")]))
+    result = built.audit("check", "--format", "json", "x.deb")
+    assert [f["severity"] for f in result.json()["findings"] if f["rule"] == "package-architecture"] == severity, result
+    assert not severity or "x.deb is a package for arm64, and usr/lib/go.so is for x86_64" in result.out
+
+
+def rpm_of(lab, file, name, requires=None):
     """Format V4: a lead, a signature and a header, here without entries, and a cpio archive in the "newc" format."""
     def member(path, data):
         fields = [0, 0o100644, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path) + 1, 0]
         head = b"070701" + b"".join(b"%08X" % field for field in fields) + path + b"\0"
         return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
     empty_header = b"\x8e\xad\xe8\x01" + b"\0" * 12
+    store = b"x86_64\0" + (requires or "").encode() + b"\0"
+    rows = struct.pack(">8I", 1022, 6, 0, 1, 1049, 8, 7, 1)
+    header = b"\x8e\xad\xe8\x01\0\0\0\0" + struct.pack(">2I", 2, len(store)) + rows + store if requires else empty_header
     payload = member(b"./usr/lib/" + file.encode(), (lab.path / file).read_bytes()) + member(b"TRAILER!!!", b"")
-    (lab.path / name).write_bytes(b"\xed\xab\xee\xdb\x03".ljust(96, b"\0") + empty_header * 2 + gzip.compress(payload))
+    (lab.path / name).write_bytes(b"\xed\xab\xee\xdb\x03".ljust(96, b"\0") + empty_header + header + gzip.compress(payload))
 
 
 def test_tarballs_and_rpm_packages_are_read_too(built):

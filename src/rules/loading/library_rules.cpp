@@ -7,6 +7,8 @@
 //  - what a wheel needs may come with another wheel, or be loaded already by the package that imports it;
 //  - a module of Python, and what lies in the tree of a program, finds loaded what its host has loaded before.
 // What a host is known to load first (torch, the interpreter, the driver) is one note for all of it.
+//  - what a Debian, RPM or Alpine package needs comes with the packages that it requires: by the library's name, or in
+//    one that Depends names, for which there is one note.
 // A library that .note.dlopen names is as bad as its priority when none of its alternatives is found.
 
 #include <fmt/format.h>
@@ -471,6 +473,7 @@ class NotFound {
     std::vector<Finding> findings;
     for (const auto& [key, missing] : missing_) findings.push_back(finding(missing));
     for (const auto& [host, hosted] : hosted_) findings.push_back(finding(host, hosted));
+    for (const auto& [package, names] : expected_) findings.push_back(finding(evidence_.packages[package], names));
     add_unopened(findings);
     return findings;
   }
@@ -480,6 +483,7 @@ class NotFound {
     const Host host = host_of(needed.name);
     // A program loads its torch and its libpython itself; the driver's libraries come with the machine it runs on.
     if (host == Host::Driver || (host != Host::None && !is_program(image))) return add_hosted(image, asker, needed);
+    if (is_required(image, needed)) return;
     Missing& missing = missing_[{loaded_name(image, asker), needed.name}];
     // The file itself is worth more words than one that happens to load it.
     if (missing.image == nullptr || (missing.asker != 0 && asker == 0)) {
@@ -489,6 +493,36 @@ class NotFound {
     }
     missing.stops_a_program = missing.stops_a_program || is_program(image);
     if (asker != 0) missing.images.push_back(short_name(image, 0));
+  }
+
+  /// Is the library one that the package requires by its name, or that one of the packages that it depends on may bring?
+  /// Not if it is in the package itself: then it is in a wrong place.
+  bool is_required(const Image& image, const NeededLibrary& needed) {
+    if (image.package == kNone) return false;
+    const SystemPackage& system = evidence_.packages[image.package].system;
+    const std::vector<Whereabouts> exact = places({&image, 0, &needed}, true);
+    if (std::ranges::any_of(exact, [&](const Whereabouts& place) { return place.package == image.package; }))
+      return false;
+    if (is_among(needed.name, system.libraries)) return true;
+    const bool may_bring = std::ranges::any_of(system.packages, [](std::string_view name) {
+      return !is_among(name.substr(0, name.find('-')), {"libc6", "libgcc", "libgcc1", "libstdc++6", "debconf"});
+    });
+    if (may_bring) expected_[image.package].insert(needed.name);
+    return may_bring;
+  }
+
+  static Finding finding(const Package& package, const std::set<std::string>& names) {
+    constexpr std::size_t kMost = 5;
+    const std::vector<std::string> libraries(names.begin(), names.end());
+    Finding finding =
+        make_finding(kNeededNotFound, {},
+                     fmt::format("{} not found here, and not judged: the packages that {} depends on may have {}",
+                                 some_of(libraries, kMost) + (names.size() == 1 ? " is" : " are"), package.path,
+                                 names.size() == 1 ? "it" : "them"));
+    finding.severity = Severity::Note;
+    finding.sites.push_back(make_file_site({.path = package.path},
+                                           "depends on " + some_of(package.system.packages, kMost), Role::Reference));
+    return finding;
   }
 
   /// Of files of the user alone: what a library of the system opens is for its package to say.
@@ -747,6 +781,7 @@ class NotFound {
   const Evidence& evidence_;
   std::map<std::pair<std::string, std::string>, Missing> missing_;
   std::map<Host, Hosted> hosted_;
+  std::map<std::uint32_t, std::set<std::string>> expected_;  ///< by package, see is_required()
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// What files ask of the machine that they run on: executable-stack, page-alignment, too-large. And archives of a link
-// that give it nothing: archive-unused.
+// What files ask of the machine that they run on: executable-stack, page-alignment, too-large, package-architecture. And
+// archives of a link that give it nothing: archive-unused.
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "resolve/linked_objects.hpp"
 #include "rules/rules.hpp"
 #include "ship/machine_demands.hpp"
+#include "ship/systems.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/traits.hpp"
@@ -455,11 +457,70 @@ std::vector<Finding> archives_unused(const Evidence& evidence) {
   return findings;
 }
 
+// --- package-architecture: a Debian, RPM or Alpine package whose files are all for another machine than it is installed on.
+// A package for amd64 may bring libraries for i386, and one for all machines those of a cross compiler.
+
+constexpr Rule kPackageArchitecture{.id = "package-architecture",
+                                    .severity = Severity::Error,
+                                    .summary = "a package is installed on machines that its files are not for"};
+
+struct Architecture {
+  std::vector<std::string_view> names;  ///< as dpkg, RPM, and Alpine's and Arch Linux's tools spell it
+  std::uint16_t machine, also;          ///< e_machine, and that of other files that such systems run
+};
+
+/// Null where it is not known, or is none: "all", "noarch".
+const Architecture* find_architecture(std::string_view name) {
+  static const std::vector<Architecture> rows = {
+      {{"amd64", "x86_64"}, EM_X86_64, EM_386},
+      {{"i386", "i486", "i586", "i686", "x86"}, EM_386, EM_X86_64},
+      {{"arm64", "aarch64"}, EM_AARCH64, EM_ARM},
+      {{"armel", "armhf", "armv7", "armv7hl", "armv7h", "armv6h"}, EM_ARM, EM_ARM},
+      {{"ppc64el", "ppc64le", "ppc64"}, EM_PPC64, EM_PPC},
+      {{"s390x"}, EM_S390, EM_S390},
+      {{"riscv64"}, EM_RISCV, EM_RISCV},
+  };
+  const auto found =
+      std::ranges::find_if(rows, [&](const Architecture& row) { return std::ranges::count(row.names, name) != 0; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<Finding> package_architectures(const Evidence& evidence) {
+  constexpr std::size_t kMostSites = 4;
+  std::vector<Finding> findings;
+  for (const Package& package : evidence.packages) {
+    const Architecture* architecture = find_architecture(package.system.architecture);
+    if (architecture == nullptr) continue;
+    std::vector<const ObjectFacts*> files;  // what a loader of a system takes: firmware needs no library
+    for (const InputFacts& file : package.files)
+      if (file.objects.size() == 1 && !file.objects[0].needed.empty()) files.push_back(&file.objects[0]);
+    const auto is_for = [&](const ObjectFacts* file) {
+      return file->machine == architecture->machine || file->machine == architecture->also;
+    };
+    if (files.empty() || std::ranges::any_of(files, is_for)) continue;
+    const std::string_view known = machine_tag(*files[0]);
+    const std::string machine(known.empty() ? "another machine" : known);
+    Finding finding = make_finding(kPackageArchitecture, {},
+                                   fmt::format("{} is a package for {}, and {} is for {}", package.path,
+                                               package.system.architecture, files[0]->origin.entry, machine));
+    for (const ObjectFacts* file : files)
+      if (finding.sites.size() < kMostSites) finding.sites.push_back(make_file_site(file->origin));
+    finding.fixes.push_back(
+        {fmt::format("build its files for {}, or the package for {}", package.system.architecture, machine)});
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 }  // namespace
 
 RuleFamily machine_rules() {
-  return {{&kExecutableStack, &kPageAlignment, &kTooLarge, &kArchiveUnused},
-          {{executable_stacks}, {page_alignments}, {too_large}, {archives_unused, &kArchiveUnused}}};
+  return {{&kExecutableStack, &kPageAlignment, &kTooLarge, &kArchiveUnused, &kPackageArchitecture},
+          {{executable_stacks},
+           {page_alignments},
+           {too_large},
+           {archives_unused, &kArchiveUnused},
+           {package_architectures}}};
 }
 
 }  // namespace elfaudit
