@@ -533,7 +533,12 @@ Resolution AuditRun::resolve_as(LinkerKind linker) const {
 }
 
 LocateOptions AuditRun::locating() const {
-  return {{}, options_.preprocess, options_.compile_commands, options_.known_commands, options_.cache};
+  return {{},
+          options_.preprocess,
+          options_.compile_commands,
+          options_.known_commands,
+          options_.cache,
+          made_.job.scope.command};
 }
 
 void AuditRun::apply_all_rules() {

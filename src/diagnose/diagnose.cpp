@@ -475,13 +475,16 @@ std::vector<std::string> notes_on(const LogLink& link) {
   return notes;
 }
 
+bool is_without_provider(std::string_view cause) {
+  return is_among(cause, {"no-provider", "source-not-linked", "runtime-name"});
+}
+
 /// The errors about names that no file which they name defines: the other files beside those may have one like it.
 std::vector<std::size_t> without_provider(const LogLink& link, const std::vector<RootError>& errors) {
   std::vector<std::size_t> open;
   for (const std::size_t number : link.errors) {
     const std::optional<Finding>& finding = errors[number].error.finding;
-    const std::string kind = finding && finding->cause ? finding->cause->kind : std::string();
-    if (is_among(kind, {"no-provider", "source-not-linked", "runtime-name"})) open.push_back(number);
+    if (finding && finding->cause && is_without_provider(finding->cause->kind)) open.push_back(number);
   }
   return open;
 }
@@ -511,7 +514,13 @@ void look_beside(LogLink link, std::vector<RootError>& errors, const DiagnoseOpt
   link.files = with_files_beside(link.files);
   const Audit wider = audit(job_of(link, errors), audit_options);
   Findings findings(wider.findings);
-  for (const std::size_t number : link.errors) attach_finding(errors[number], findings, wider, options, false);
+  for (const std::size_t number : link.errors) {
+    attach_finding(errors[number], findings, wider, options, false);
+    DiagnosedError& error = errors[number].error;
+    if (error.finding->cause && !is_without_provider(error.finding->cause->kind))
+      error.notes.emplace_back(
+          "the other objects of these folders were read as if they were linked too: they may not be");
+  }
 }
 
 /// Throws nothing but std::bad_alloc: what is in the way is in the notes. `known_commands`: as in AuditOptions.

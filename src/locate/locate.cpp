@@ -906,7 +906,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     if (rule(finding.rule).kind == RuleKind::Mismatch) explain_size(finding, of_finding, context.files);
   }
   explain_missing_typeinfos(findings, inputs);
-  explain_references(findings, inputs, context.records, context.preprocess);
+  explain_references(findings, inputs, context.records, context.preprocess, options.command);
   for (Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Undefined)
       rule(finding.rule).device ? explain_device_undefined(finding, inputs) : explain_undefined(finding);

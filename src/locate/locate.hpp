@@ -17,6 +17,7 @@ struct LocateOptions {
   std::string compile_commands{};       ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};         ///< such a document itself, asked before any file
   std::string cache{};                  ///< the folder of the cache; empty: none
+  bool command = true;                  ///< a command links the inputs; false: nothing shows what else is linked
 };
 
 /// Fills in the places of all sites that are definitions, and each finding's cause and fixes. Returns what stood in the

@@ -561,7 +561,19 @@ def test_the_linkers_words_alone_are_enough(lab):
     assert [link["found_by"] for link in document["links"]] == ["files"]
     by_files = [said(finding) for finding in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]]
     assert by_files[0] in findings_of(document) and "make it `inline` in state.h:1" in str(by_files)
-    assert ("undefined-symbol", "_Z6helperi", "helper.o defines it and is not on the line", ["add helper.o after a.o"]) in findings_of(document)
+    assert ("undefined-symbol", "_Z6helperi", "helper.o defines it, and may belong to this link", ["if it belongs to this link, add helper.o after a.o"]) in findings_of(document)
+
+
+def test_what_is_on_an_unknown_line_is_not_known(lab):
+    """The library was there, before what needs it; the source is in a library that hides it."""
+    lab.write("f.cpp", "int f() { return 1; }\n")
+    lab.cc("b.o", "#include <zlib.h>\nint f(); int main() { return zlibVersion()[0] + f(); }")
+    lab.sh("g++ -shared -fPIC -fvisibility=hidden f.cpp -o libf.so; g++ -lz b.o libf.so 2> x.log", check=False)
+    causes = {symbol: (cause, fix) for _, symbol, cause, [fix] in findings_of(valid(lab.audit("diagnose", "--format", "json", "x.log")))}
+    cause, fix = causes["zlibVersion"]
+    assert cause.endswith(" defines it: it is not on the line, or stands before what needs it") and fix == "put -lz after b.o"
+    assert causes["_Z1fv"] == ("f.cpp:1 defines it: its object is not on the line, or is in a library that does not export it",
+                               "if f.cpp belongs to this link: add its object, or export it from its library")
 
 
 @pytest.mark.parametrize("command", ["g++ a.o b.o -o x", "clang++ a.o b.o -o x", "g++ -shared a.o b.o -Wl,-z,defs -o x.so", "g++ -fuse-ld=gold a.o b.o", "g++ -static a.o b.o"])

@@ -86,9 +86,9 @@ void explain_vtables(std::vector<Finding>& findings);
 void explain_missing_typeinfos(std::vector<Finding>& findings, std::span<const InputFacts> inputs);
 
 /// The lines and functions that refer to what is undefined, from debug info or the sources; and causes that the
-/// declaration gives.
+/// declaration gives. `command`: a command links the inputs, so that what is not among them is not linked.
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
-                        bool preprocess);
+                        bool preprocess, bool command);
 
 // --- What words alone say: the name of a symbol (name_cause.cpp), a message of a tool (message_cause.cpp).
 

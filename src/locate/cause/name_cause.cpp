@@ -118,7 +118,7 @@ bool is_in_libm(std::string_view name) {
 }
 
 Advice of_library(std::string_view what, std::string_view option) {
-  return {fmt::format("it is a function of {}, which is not linked", what),
+  return {fmt::format("it is a function of {}, which is not linked, or is named before what needs it", what),
           fmt::format("add {} to the link, after the objects that need it", option), std::string(option)};
 }
 
@@ -198,7 +198,8 @@ std::optional<Advice> of_cuda(std::string_view name) {
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
       return Advice{
-          fmt::format("by its name it is of {}, which is not linked, or in a version without it", library.what),
+          fmt::format("by its name it is of {}, which is not linked, is named before what needs it, or is of a version without it",
+                      library.what),
           of_library(library.what, library.option).fix, std::string(library.option)};
   return std::nullopt;
 }

@@ -180,8 +180,8 @@ AskedSymbol asked_about(const Finding& finding) {
 class ReferenceSources {
  public:
   ReferenceSources(const std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
-                   bool preprocess)
-      : inputs_(inputs), records_(records), preprocess_(preprocess), project_(findings) {}
+                   bool preprocess, bool command)
+      : inputs_(inputs), records_(records), preprocess_(preprocess), command_(command), project_(findings) {}
 
   void explain(const Referring& object) {
     const Origin& origin = object.sites.front().second->origin;
@@ -453,6 +453,13 @@ class ReferenceSources {
       const bool is_other = definitions.empty() || definitions.front().is_internal;
       if (is_other || linked_sources().contains(display_path(file, working_directory()))) continue;
       const SourceLine& at = definitions.front().at;
+      if (!command_) {
+        set(*findings[i], "source-not-linked",
+            fmt::format("{}:{} defines it: its object is not on the line, or is in a library that does not export it",
+                        at.file, at.line),
+            file, fmt::format("if {} belongs to this link: add its object, or export it from its library", file), at);
+        continue;
+      }
       set(*findings[i], "source-not-linked",
           fmt::format("{}:{} defines it, and no object of that source is linked{}", at.file, at.line,
                       own_library.empty() ? "" : ", unless " + own_library + " has one"),
@@ -660,6 +667,7 @@ class ReferenceSources {
   const std::vector<InputFacts>& inputs_;
   BuildRecords& records_;
   bool preprocess_;
+  bool command_;
   const Project project_;
   FileContents files_;
   std::vector<std::pair<Finding*, std::string>> tables_;  ///< vtables and their key functions
@@ -713,13 +721,13 @@ std::vector<Referring*> find_lines(Referrers& by_object, const std::vector<Input
 }  // namespace
 
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
-                        bool preprocess) {
+                        bool preprocess, bool command) {
   Referrers silent = referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Silent; });
   find_lines(silent, inputs);
   Referrers undefined =
       referrers_of(findings, [](const Rule& rule) { return rule.kind == RuleKind::Undefined && !rule.device; });
   const std::vector<Referring*> objects = find_lines(undefined, inputs);
-  ReferenceSources sources(findings, inputs, records, preprocess);
+  ReferenceSources sources(findings, inputs, records, preprocess, command);
   std::size_t read = 0;
   for (const Referring* object : objects) {
     const auto has_question = [](const auto& pair) {

@@ -65,10 +65,11 @@ class SupplierSearch {
     look_in_other_versions();
     look_beside_objects();
     look_for_near_misses();
+    const char* searched = job_.scope.command ? "no library in the search path defines it"
+                                              : "no library in the linker's own folders defines it";
     for (Unresolved* name : missing_)
       if (const std::string& why = why_none_[name->symbol]; name->suppliers.empty())
-        name->suppliers.push_back(
-            {"no-provider", why.empty() ? "no library in the search path defines it" : why, {}, {}});
+        name->suppliers.push_back({"no-provider", why.empty() ? searched : why, {}, {}});
     say_where_to_put();
   }
 
@@ -527,10 +528,20 @@ class SupplierSearch {
       const std::string option = library_option(library->first);
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (library->second.contains(missing_[i]->symbol) && reported.emplace(i, option).second)
-          offer_in_place_of_guesses(
-              i, {"library-not-linked", library->first + " defines it and is not on the line: " + option, option,
-                  "add " + option});
+          offer_in_place_of_guesses(i, not_on_line("library-not-linked", library->first, option));
     }
+  }
+
+  /// `option`: "-lz"; empty: the path is how to name it. Without a command a library may be on the line, in the wrong
+  /// place, and an object may be another program's.
+  Supplier not_on_line(const char* kind, const std::string& path, const std::string& option) const {
+    const std::string& word = option.empty() ? path : option;
+    if (job_.scope.command)
+      return {kind, path + " defines it and is not on the line" + (option.empty() ? "" : ": " + option), word,
+              "add " + word};
+    if (path.ends_with(".o"))
+      return {kind, path + " defines it, and may belong to this link", word, "if it belongs to this link, add " + word};
+    return {kind, path + " defines it: it is not on the line, or stands before what needs it", word, "put " + word};
   }
 
   /// Of two libraries of one name, in two folders of the search path, the first is taken.
@@ -670,7 +681,7 @@ class SupplierSearch {
     // Libraries that have the wrapper of an object's device code were device-linked with it themselves.
     if (name.starts_with("__fatbinwrap_") && !path.ends_with(".o")) return;
     for (const std::size_t i : by_base_[std::string(name)])
-      offer_in_place_of_guesses(i, {kind, path + " defines it and is not on the line", path, "add " + path});
+      offer_in_place_of_guesses(i, not_on_line(kind, path, {}));
   }
 
   // --- Near misses: what is called almost alike, for names that nothing else explains.
