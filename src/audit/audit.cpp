@@ -192,16 +192,22 @@ std::vector<ObjectFacts> libraries_for_objects(const Audit& audit, const AuditOp
   return {};
 }
 
-/// What an interpreter has loaded before the module that a link makes.
+/// What an interpreter has loaded before the module that a link makes, and what the link's libraries load.
 std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOptions& options) {
   const LinkJob& job = audit.job;
   if (!job.scope.command || job.output != OutputKind::SharedObject ||
       module_made_by(audit.inputs, audit.resolution).empty())
     return {};
-  for (const InputFacts& input : audit.inputs)
-    if (input.kind == InputKind::Object && !input.objects.empty())
-      return read_interpreter_libraries(input.objects.front(), options.closure.root);
-  return {};
+  const auto module = std::ranges::find_if(
+      audit.inputs, [](const InputFacts& input) { return input.kind == InputKind::Object && !input.objects.empty(); });
+  if (module == audit.inputs.end()) return {};
+  std::vector<ObjectFacts> libraries = read_interpreter_libraries(module->objects.front(), options.closure.root);
+  std::vector<const ObjectFacts*> linked;
+  for (std::size_t i = 0; i < audit.inputs.size(); ++i)
+    for (const ObjectFacts& object : audit.inputs[i].objects)
+      if (object.kind == ObjectKind::SharedObject && audit.resolution.linked[i].front()) linked.push_back(&object);
+  std::ranges::move(read_loaded_with(linked, options.closure), std::back_inserter(libraries));
+  return libraries;
 }
 
 /// The names that objects which were not read use, and the findings' names that other objects define. In one object,
@@ -453,8 +459,12 @@ void AuditRun::open_rivals() {
 /// Who would define what is missing; looked for only when everything else on the line is known.
 void AuditRun::find_suppliers() {
   std::vector<Unresolved*> missing;
-  for (Unresolved& name : made_.resolution.unresolved)
+  std::vector<Unresolved>& unresolved = made_.resolution.unresolved;
+  for (Unresolved& name : unresolved)
     if (name.is_reported() && name.why != Missing::Local) missing.push_back(&name);
+  Evidence evidence{made_.job, made_.inputs, made_.resolution};
+  evidence.interpreter = interpreter_;
+  for (const std::size_t name : lost_at_import(evidence)) missing.push_back(&unresolved[name]);
   attempt_("suppliers", [&] {
     find_host_suppliers(made_.job, made_.inputs, made_.resolution, missing, [&](std::vector<ObjectId> unopened) {
       if (members_) members_->open_for_report(std::move(unopened), made_.resolution);
@@ -617,11 +627,11 @@ Audit audit_link(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   run("judge", &AuditRun::judge);
   run("indexes", &AuditRun::open_unindexed_members);
   run("rivals", &AuditRun::open_rivals);
+  run("interpreter", &AuditRun::read_interpreter);
   run("suppliers", &AuditRun::find_suppliers);
   run("relocations", &AuditRun::judge_relocations, "reading relocations");
   run("device", &AuditRun::link_device_code, "linking device code");
   run("stale", &AuditRun::compare_times, "comparing times");
-  run("interpreter", &AuditRun::read_interpreter);
   run("overruns", &AuditRun::find_references_past_ends);
   run("left out", &AuditRun::find_left_out_members);
   run("systems", &AuditRun::bind_to_system);

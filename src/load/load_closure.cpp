@@ -572,25 +572,38 @@ class ImageFinder {
   std::map<FileId, const ObjectFacts*> known_;
 };
 
-}  // namespace
-
-namespace {
+std::vector<ObjectFacts> read_libraries(const std::vector<TreeFile>& files) {
+  std::vector<ObjectFacts> libraries;
+  for (const TreeFile& file : files)
+    if (InputFacts facts = scan_input(file.real); is_loaded(facts))
+      libraries.push_back(std::move(facts.objects.edit().front()));
+  return libraries;
+}
 
 /// Those of `names` that are installed for the machine of `object`.
 std::vector<ObjectFacts> read_installed(const ObjectFacts& object, const std::string& root,
                                         const std::vector<std::string>& names) {
   LoadTree tree(root);
-  std::vector<ObjectFacts> libraries;
-  for (const TreeFile& file : find_in_system(tree, {object.machine, object.is_64, object.big_endian}, names))
-    if (InputFacts facts = scan_input(file.real); is_loaded(facts))
-      libraries.push_back(std::move(facts.objects.edit().front()));
-  return libraries;
+  return read_libraries(find_in_system(tree, {object.machine, object.is_64, object.big_endian}, names));
 }
 
 }  // namespace
 
 std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root) {
   return read_installed(object, root, libraries_of_the_interpreter());
+}
+
+std::vector<ObjectFacts> read_loaded_with(const std::vector<const ObjectFacts*>& objects,
+                                          const ClosureOptions& options) {
+  LoadTree tree(options.root);
+  std::set<FileId> known;
+  std::vector<TreeFile> found;
+  for (const ObjectFacts* object : objects) try {
+      for (TreeFile& file : walk_closure(tree, object->origin.path, options.library_path).files)
+        if (known.insert(file.id).second) found.push_back(std::move(file));
+    } catch (const InputError&) {  // reported where it is read
+    }
+  return read_libraries(found);
 }
 
 std::vector<ObjectFacts> read_system_libraries(const ObjectFacts& object, const std::string& root) {

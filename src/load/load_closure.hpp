@@ -27,6 +27,10 @@ LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inpu
 /// The libraries that an interpreter for the machine of `object` has loaded for every module, as far as they are there.
 std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root);
 
+/// These shared objects and what the loader finds for them, each file once, as far as it is there.
+std::vector<ObjectFacts> read_loaded_with(const std::vector<const ObjectFacts*>& objects,
+                                          const ClosureOptions& options);
+
 /// The C and C++ libraries of the system that objects for the machine of `object` would be linked with, as far as they
 /// are installed.
 std::vector<ObjectFacts> read_system_libraries(const ObjectFacts& object, const std::string& root);

@@ -59,7 +59,9 @@ struct Evidence {
   std::function<bool(const Origin&, std::string_view)> keeps_local = nullptr;
   /// Which of some definitions are written in a header. Opens their objects' debug info and sources.
   std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
-  std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
+  /// Of a link that makes a module of Python: what the interpreter has loaded, and what the loader finds for the
+  /// libraries of the link.
+  std::span<const ObjectFacts> interpreter{};
   /// Who has functions like those that a device link is missing, by symbol.
   const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
@@ -146,6 +148,10 @@ Finding unreadable_input(const InputError& error);  ///< found later than by the
 
 /// "_C" where an object that a link takes defines PyInit__C; empty for other links.
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
+
+/// Into Resolution::unresolved: names that the link of a Python module lets pass and that nothing known to be loaded
+/// defines. Empty for other links.
+std::vector<std::size_t> lost_at_import(const Evidence& evidence);
 
 /// What the rules about Python don't know of the files: for Judgement::not_judged.
 std::set<std::string> python_not_judged(const Evidence& evidence);

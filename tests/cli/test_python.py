@@ -410,6 +410,19 @@ def test_the_link_of_a_module(lab):
             assert [rule for rule, _ in errors(result)] == found, (objects, name, result)
 
 
+@pytest.mark.parametrize("path, certain", [(".", True), ("nowhere", False)])
+def test_a_module_and_what_its_libraries_load(lab, path, certain):
+    """A library that the loader finds is read; of one that it does not find nothing is known."""
+    lab.cc("m.o", DEFINITION + "void launch(void), deep(void); void *PyInit_m(void) { launch(); deep(); return 0; }", "gcc -fPIC")
+    lab.write("kern.c", "void launch(void) {}\n")
+    lab.sh("echo 'void deep(void) {}' | gcc -shared -fPIC -x c - -o libdeep.so; echo 'void a(void) {}' | "
+           f"gcc -shared -fPIC -Wl,--no-as-needed -x c - -L. -ldeep -Wl,-soname,liba.so,-rpath,'$ORIGIN/{path}' -o liba.so")
+    result = check(lab, "--", "gcc", "-shared", "-Wl,--no-as-needed", "m.o", "liba.so", "-o", "m.so")
+    found = {one["symbol"]: one for one in result.json()["findings"] if one["rule"] == "undefined-symbol"}
+    assert sorted(found) == (["launch"] if certain else ["deep", "launch"])
+    assert found["launch"]["severity"] == ("error" if certain else "warning") and found["launch"]["cause"]["text"].startswith("kern.c:1 defines it, and no object of that source is linked")
+
+
 def test_names_of_a_free_threaded_build_are_not_judged(lab):
     for suffix, phrase in {"cpython-314t": "a free-threaded build", "cpython-313t": "a free-threaded build", "cpython-399": "CPython 3.99", "cpython-312": None}.items():
         name = built(lab, f"x.{suffix}-x86_64-linux-gnu.so", "MODULE(PyInit_x)")

@@ -821,30 +821,39 @@ class ModuleLink {
   explicit ModuleLink(const Evidence& evidence) : evidence_(evidence) {}
 
   std::vector<Finding> run() {
-    if (evidence_.job.output != OutputKind::SharedObject || evidence_.resolution.judgement.undefined != Judged::Yes)
-      return {};
-    const std::string module = module_made_by(evidence_.inputs, evidence_.resolution);
-    if (module.empty()) return {};
-    find_needs();
     std::vector<Finding> findings;
-    for (const Unresolved& name : evidence_.resolution.unresolved)
-      if (has_no_supplier(name)) findings.push_back(finding(name, module));
+    for (const std::size_t i : lost())
+      findings.push_back(
+          finding(evidence_.resolution.unresolved[i], module_made_by(evidence_.inputs, evidence_.resolution)));
     return findings;
   }
 
+  std::vector<std::size_t> lost() {
+    const std::vector<Unresolved>& unresolved = evidence_.resolution.unresolved;
+    std::vector<std::size_t> names;
+    if (evidence_.job.output != OutputKind::SharedObject || evidence_.resolution.judgement.undefined != Judged::Yes ||
+        module_made_by(evidence_.inputs, evidence_.resolution).empty())
+      return names;
+    find_needs();
+    for (std::size_t i = 0; i < unresolved.size(); ++i)
+      if (has_no_supplier(unresolved[i])) names.push_back(i);
+    return names;
+  }
+
  private:
-  /// What the shared objects on the line need, that is not on the line itself.
+  /// What the shared objects on the line need and the loader does not find here.
   void find_needs() {
     std::set<std::string> given;
     std::set<std::string> needed;
-    for (const InputFacts& input : evidence_.inputs)
-      for (const ObjectFacts& object : input.objects) {
-        if (object.kind != ObjectKind::SharedObject) continue;
-        given.insert(object.soname);
-        given.insert(input.path.substr(input.path.rfind('/') + 1));
-        for (const std::string& name : object.needed) needed.insert(name);
-        torch_ = torch_ || host_of(input.path) == Host::Torch;
-      }
+    const auto add = [&](const ObjectFacts& object) {
+      if (object.kind != ObjectKind::SharedObject) return;
+      given.insert(object.soname);
+      given.emplace(base_name(object.origin.path));
+      for (const std::string& name : object.needed) needed.insert(name);
+      torch_ = torch_ || host_of(object.origin.path) == Host::Torch;
+    };
+    for (const InputFacts& input : evidence_.inputs) std::ranges::for_each(input.objects, add);
+    std::ranges::for_each(evidence_.interpreter, add);
     for (const std::string& name : needed)
       if (given.count(name) == 0 && !is_of_the_toolchain(name)) not_read_.insert(name);
   }
@@ -882,7 +891,8 @@ class ModuleLink {
     if (!not_read_.empty()) {
       finding.severity = Severity::Warning;
       finding.notes.push_back(
-          fmt::format("not certain: {}, which libraries on the line need, may define it", fmt::join(not_read_, ", ")));
+          fmt::format("not certain: {}, which libraries on the line need, may define it; not found here",
+                      fmt::join(not_read_, ", ")));
     } else if (evidence_.job.gc_sections) {
       finding.severity = Severity::Warning;
       finding.notes.push_back("not certain: --gc-sections may remove what uses it");
@@ -908,6 +918,8 @@ std::string module_made_by(const std::vector<InputFacts>& inputs, const Resoluti
   }
   return {};
 }
+
+std::vector<std::size_t> lost_at_import(const Evidence& evidence) { return ModuleLink(evidence).lost(); }
 
 static std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
 
