@@ -355,6 +355,46 @@ void explain_failed_tool(LogError& error) {
   }
 }
 
+/// "nvcc fatal   : Unsupported gpu architecture 'compute_60'", "ptxas fatal   : Value 'sm_60' is not defined for option
+/// 'gpu-name'", "clang: error: unsupported CUDA gpu architecture: sm_999".
+void explain_architecture(LogError& error) {
+  std::string_view name;
+  for (const std::string_view phrase : {"Unsupported gpu architecture '", "Value '"})
+    if (const std::string_view quoted_name = between(error.text, phrase, "'"); name.empty()) name = quoted_name;
+  if (const Around clang = split_at(error.text, "unsupported CUDA gpu architecture: "); clang.found) name = clang.after;
+  if (!starts_with_any(name, {"sm_", "compute_", "lto_"})) return;
+  const std::string_view version = name.substr(name.find('_') + 1);
+  const std::uint32_t number = number_of(version.substr(0, version.find_first_not_of("0123456789"))).value_or(0);
+  // The release notes of CUDA 11.0, 12.0 and 13.0 list the architectures that were removed.
+  const std::string_view last = number == 0   ? ""
+                                : number < 35 ? "10.2"
+                                : number < 50 ? "11.8"
+                                : number < 75 ? "12.9"
+                                              : "";
+  error.cause = fmt::format("this compiler has no {}", name);
+  error.fix = fmt::format(
+      "take {} out of the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES, nvcc's -gencode and "
+      "-arch), or compile with a CUDA toolkit that has it{}",
+      name, last.empty() ? "" : fmt::format(": {} is the last one", last));
+}
+
+/// g++, of the host's half of code that nvcc compiles without -rdc=true: there `extern __device__ float v;` declares a
+/// variable of that file alone, which a definition in the same file defines a second time.
+void explain_extern_device(const Reader& reader, LogError& error) {
+  constexpr std::size_t kExcerpt = 8;
+  if (error.text.find("redefinition of ") == std::string::npos) return;
+  for (std::size_t i = 1; i <= kExcerpt; ++i) {
+    const Around shown = split_at(reader.text(i), " | ");
+    if (!shown.found || shown.after.find("extern ") == std::string_view::npos) continue;
+    for (const std::string_view space : {"__device__", "__constant__", "__managed__"})
+      if (shown.after.find(space) != std::string_view::npos) {
+        error.cause =
+            fmt::format("without -rdc=true nvcc takes `extern {}` for a definition of that file alone", space);
+        error.fix = "compile with -rdc=true and make a device link (CMake: CUDA_SEPARABLE_COMPILATION ON)";
+      }
+  }
+}
+
 std::size_t read_link_failed(Reader& reader) {
   const std::string_view text = trim(reader.text());
   const bool collect2 = text.starts_with("collect2: ") && text.find("error: ld ") != std::string_view::npos;
@@ -390,6 +430,7 @@ std::size_t read_error_at_line(Reader& reader) {
     LogError error = reader.make(LogErrorKind::CompileError, LogTool::Compiler);
     if (phrase.starts_with(": fatal") || phrase.starts_with(": internal")) explain_failed_tool(error);
     error.place = place;
+    explain_extern_device(reader, error);
     error.chain.assign(reader.included_from.rbegin(), reader.included_from.rend());
     reader.errors.push_back(std::move(error));
     return 1;
@@ -403,7 +444,9 @@ std::size_t read_error_at_line(Reader& reader) {
 std::size_t read_error_of_tool(Reader& reader) {
   const std::string_view text = trim(reader.text());
   bool found = false;
-  if (const Around name = split_at(text, "Unresolved extern function '"); name.found && text.starts_with("ptxas ")) {
+  for (const std::string_view what : {"Unresolved extern function '", "Unresolved extern variable '"}) {
+    const Around name = text.starts_with("ptxas ") ? split_at(text, what) : Around();
+    if (!name.found) continue;
     LogError error = reader.make(LogErrorKind::UndefinedReference, LogTool::Compiler);
     error.symbol = split_at(name.after, "'").before;
     reader.errors.push_back(std::move(error));
@@ -422,6 +465,7 @@ std::size_t read_error_of_tool(Reader& reader) {
   }
   if (!found) return 0;
   add(reader, LogErrorKind::CompileError, LogTool::Compiler, {});
+  explain_architecture(reader.errors.back());
   for (const std::string_view phrase :
        {"fatal error: ", "internal compiler error: ", "unable to execute command: ", "died due to signal "})
     if (text.find(phrase) != std::string_view::npos) explain_failed_tool(reader.errors.back());

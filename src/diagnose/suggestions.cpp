@@ -316,10 +316,19 @@ std::vector<std::string> seen_from(const std::string& folder, const std::vector<
   return seen;
 }
 
+/// One name for all spellings of a folder; as written where it is not there.
+std::string real_path_of(const std::string& folder) {
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(folder, error);
+  return error ? folder : whole(path.string()).string();
+}
+
 /// What was looked for and where, in place of a file.
 void note_not_found(DiagnosedError& error, const std::string& what, std::vector<std::string> folders) {
   constexpr std::size_t kMostShown = 6;
   if (!error.nearby.empty()) return;
+  std::set<std::string> known;
+  std::erase_if(folders, [&](const std::string& folder) { return !known.insert(real_path_of(folder)).second; });
   for (std::string& folder : folders)
     if (folder == ".") folder = "the working directory";
   error.notes.push_back(fmt::format("{} was not found in or near {}", what, some_of(folders, kMostShown)));
@@ -367,43 +376,6 @@ void Suggestions::look(DiagnosedError& error, Search search, const std::string& 
   for (const Nearby& found : answer->second.found) {
     if (error.nearby.size() == kMostNearby) return;
     error.nearby.push_back({found.folder, found.file, found.exact});
-  }
-}
-
-void Suggestions::find_header(RootError& open) {
-  DiagnosedError& error = open.error;
-  const std::string folder = folder_of(open);
-  if (const LogCommand* command = command_of(open)) {
-    error.searched = seen_from(folder, command->include_dirs);
-    error.ran_here = ran_here(*command, error);
-  }
-  std::vector<std::string> near = error.searched;
-  // #include "x.h" looks first beside the file that asks.
-  for (std::size_t i = 0; i < error.chain.size() && i < kMostSites; ++i)
-    near.push_back(in_folder(folder, parent_of(error.chain[i].file)));
-  have_one(near, folder);
-  const SearchedFolders searched{near, folder.empty() ? "." : folder};
-  look(error, &NearbyFinder::header, error.name, searched);
-  for (const NearbyFile& file : error.nearby)
-    error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
-  if (error.nearby.empty()) note_generated(error, searched);
-  note_not_found(error, error.name, near);
-}
-
-/// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
-void Suggestions::note_generated(DiagnosedError& error, const SearchedFolders& near) {
-  const std::string stem = error.name.substr(0, error.name.rfind('.'));
-  const std::string extension = error.name.substr(stem.size());
-  for (const std::string& name : {error.name + ".in", stem + ".in" + extension, error.name + ".cmake",
-                                  error.name + ".cmakein", error.name + ".meson"}) {
-    DiagnosedError answer;
-    look(answer, &NearbyFinder::header, name, near);
-    if (answer.nearby.empty()) continue;
-    error.notes.push_back(
-        fmt::format("{} is generated from {} when that project is configured: this folder is a source tree, "
-                    "and the option must name the folder where it is built or installed",
-                    error.name, answer.nearby.front().file));
-    return;
   }
 }
 
@@ -487,6 +459,111 @@ void add_from(const std::string& installation, DiagnosedError& error) {
   }
 }
 
+/// Headers of packages that compilers don't find by themselves, and what prints their folders.
+struct PackageHeader {
+  std::string_view start, fix;
+};
+constexpr std::string_view kPyTorchHeaders =
+    "add PyTorch's folders with -I: python3 -c 'import torch.utils.cpp_extension as e; print(e.include_paths())' "
+    "prints them; BuildExtension with CppExtension or CUDAExtension adds them by itself (CMake: find_package(Torch))";
+constexpr std::array kPackageHeaders{
+    PackageHeader{"torch/", kPyTorchHeaders},
+    PackageHeader{"ATen/", kPyTorchHeaders},
+    PackageHeader{"c10/", kPyTorchHeaders},
+    PackageHeader{"pybind11/",
+                  "add pybind11's folder with -I: python3 -m pybind11 --includes prints it (CMake: "
+                  "find_package(pybind11), pybind11_add_module; setuptools: Pybind11Extension)"},
+    PackageHeader{"numpy/",
+                  "add NumPy's folder with -I: python3 -c 'import numpy; print(numpy.get_include())' prints it"},
+    PackageHeader{"Python.h",
+                  "add Python's folder with -I: python3-config --includes prints it (Debian: install python3-dev; "
+                  "CMake: find_package(Python COMPONENTS Development.Module))"},
+};
+
+std::string_view fix_for_header(std::string_view header) {
+  const auto found =
+      std::ranges::find_if(kPackageHeaders, [&](const PackageHeader& row) { return header.starts_with(row.start); });
+  return found == kPackageHeaders.end() ? std::string_view() : found->fix;
+}
+
+/// A header of a CUDA toolkit that is installed here.
+void add_cuda_header(const std::string& installation, DiagnosedError& error) {
+  if (!error.nearby.empty() || !stays_below(error.name) ||
+      !starts_with_any(error.name, {"cu", "nv", "thrust/", "cooperative_groups"}))
+    return;
+  for (const char* folder : {"/include", "/include/cccl"})
+    if (std::string file = installation + folder + "/" + error.name; is_regular_file(file)) {
+      error.nearby.push_back({installation + folder, std::move(file), true});
+      return;
+    }
+}
+
+}  // namespace
+
+void Suggestions::find_header(RootError& open) {
+  DiagnosedError& error = open.error;
+  const std::string folder = folder_of(open);
+  if (const LogCommand* command = command_of(open)) {
+    error.searched = seen_from(folder, command->include_dirs);
+    error.ran_here = ran_here(*command, error);
+  }
+  std::vector<std::string> near = error.searched;
+  // #include "x.h" looks first beside the file that asks.
+  for (std::size_t i = 0; i < error.chain.size() && i < kMostSites; ++i)
+    near.push_back(in_folder(folder, parent_of(error.chain[i].file)));
+  have_one(near, folder);
+  const SearchedFolders searched{near, folder.empty() ? "." : folder};
+  look(error, &NearbyFinder::header, error.name, searched);
+  for (const std::string& installation : cuda_installations(command_of(open))) add_cuda_header(installation, error);
+  for (const NearbyFile& file : error.nearby)
+    error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
+  if (error.nearby.empty()) note_generated(error, searched);
+  if (error.nearby.empty() && error.fixes.empty())
+    if (const std::string_view fix = fix_for_header(error.name); !fix.empty()) error.fixes.emplace_back(fix);
+  note_not_found(error, error.name, near);
+}
+
+/// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
+void Suggestions::note_generated(DiagnosedError& error, const SearchedFolders& near) {
+  const std::string stem = error.name.substr(0, error.name.rfind('.'));
+  const std::string extension = error.name.substr(stem.size());
+  for (const std::string& name : {error.name + ".in", stem + ".in" + extension, error.name + ".cmake",
+                                  error.name + ".cmakein", error.name + ".meson"}) {
+    DiagnosedError answer;
+    look(answer, &NearbyFinder::header, name, near);
+    if (answer.nearby.empty()) continue;
+    error.notes.push_back(
+        fmt::format("{} is generated from {} when that project is configured: this folder is a source tree, "
+                    "and the option must name the folder where it is built or installed",
+                    error.name, answer.nearby.front().file));
+    return;
+  }
+}
+
+namespace {
+
+/// "-lcublas" for a mistyped "-lcublass", with where it is: of the libraries in these folders and those of the system
+/// and of CUDA. Empty: none is called nearly so.
+std::string nearly_called(const std::string& option, std::vector<std::string> folders, const LogCommand* command) {
+  constexpr std::size_t kMostLibraries = 20'000, kShortest = 4;
+  if (option.size() < 2 + kShortest || option.starts_with("-l:")) return {};
+  for (const char* own :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"})
+    folders.emplace_back(own);
+  for (const std::string& installation : cuda_installations(command))
+    for (std::string& folder : library_folders(installation)) folders.push_back(std::move(folder));
+  std::vector<std::string> names;
+  std::map<std::string, std::string> files;  // by name
+  for (const std::string& folder : folders)
+    for (const std::string& file : files_in(folder, [](std::string_view name) {
+           return name.starts_with("lib") && ends_with_any(name, {".so", ".a"});
+         }))
+      if (names.size() < kMostLibraries && files.emplace(library_option(file).substr(2), file).second)
+        names.push_back(library_option(file).substr(2));
+  const std::string near = nearest_word(option.substr(2), names);
+  return near.empty() ? near : fmt::format("did you mean -l{}? {} is there", near, files[near]);
+}
+
 }  // namespace
 
 void Suggestions::find_library(RootError& open) {
@@ -527,6 +604,9 @@ void Suggestions::find_library(RootError& open) {
     error.fixes.emplace_back(
         "include <nvtx3/nvToolsExt.h> and leave -lnvToolsExt out (CMake: CUDA::nvtx3 in place of CUDA::nvToolsExt)");
   }
+  if (error.nearby.empty() && error.fixes.empty())
+    if (std::string fix = nearly_called(error.name, error.searched, command_of(open)); !fix.empty())
+      error.fixes.push_back(std::move(fix));
   const std::string name =
       error.name.substr(std::min<std::size_t>(error.name.starts_with("-l:") ? 3 : 2, error.name.size()));
   note_not_found(error, error.name.starts_with("-l:") ? name : fmt::format("lib{0}.so or lib{0}.a", name), near);
@@ -708,10 +788,12 @@ void Suggestions::find_definition(RootError& open) const {
   }
   const LogCommand* command = command_of(open);
   if (open.tool == LogTool::Compiler) {  // ptxas
-    error.notes.emplace_back("a device function of another file is called, and the file is compiled for itself alone");
-    error.fixes.emplace_back(
-        "compile with -rdc=true and make a device link (CMake: CUDA_SEPARABLE_COMPILATION ON), or define it in the "
-        "header");
+    const bool is_variable = error.text.find("extern variable") != std::string::npos;
+    error.notes.push_back(fmt::format("a device {} of another file is {}, and the file is compiled for itself alone",
+                                      is_variable ? "variable" : "function", is_variable ? "used" : "called"));
+    error.fixes.push_back(
+        fmt::format("compile with -rdc=true and make a device link (CMake: CUDA_SEPARABLE_COMPILATION ON){}",
+                    is_variable ? "" : ", or define it in the header"));
     return;
   }
   if (open.tool == LogTool::Nvlink && !error.demangled.starts_with("nvshmem")) {

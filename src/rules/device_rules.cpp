@@ -424,8 +424,10 @@ static std::vector<Finding> device_links_missing(const Evidence& evidence) {
                                objects.size() == 1 ? "is" : "are"));
   for (const ObjectId id : objects) finding.sites.push_back(make_file_site(evidence.object(id).origin));
   finding.missing = std::move(missing);
-  finding.notes.push_back(
-      "each needs a __cudaRegisterLinkedBinary_* that `nvcc -dlink` of all of them makes: add its output to this link");
+  finding.notes.emplace_back("each needs a __cudaRegisterLinkedBinary_*, which the device link of all of them defines");
+  finding.fixes.push_back(
+      {"make one device link of all such objects (nvcc -dlink) and link its output too, or link with nvcc; CMake: "
+       "CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON"});
   return {std::move(finding)};
 }
 

@@ -193,6 +193,34 @@ def test_a_library_of_the_toolkit(bench):
     assert "CUDA::nvtx3" in error["fixes"][0] and "libnvToolsExt.so or libnvToolsExt.a was not found in or near the working directory" in error["note"], error
 
 
+CUDA = [  # the log, part of the first fix
+    ("nvcc fatal   : Unsupported gpu architecture 'compute_60'", "take compute_60 out of the list of architectures (TORCH_CUDA_ARCH_LIST, CMAKE_CUDA_ARCHITECTURES"),
+    ("ptxas fatal   : Value 'sm_37' is not defined for option 'gpu-name'", "has it: 11.8 is the last one"),
+    ("t.cu:1:10: fatal error: torch/extension.h: No such file or directory", "BuildExtension"),
+    ("ptxas fatal   : Unresolved extern variable 'g_bias'", "compile with -rdc=true and make a device link (CMake: CUDA_SEPARABLE_COMPILATION ON)"),
+    ("d.cu:2:14: error: redefinition of 'float g'\n    2 | __device__ float g=1;\n      |  ^\ng.cuh:1:14: note: 'float g' previously declared here\n"
+     "    1 | extern __device__ float g;", "compile with -rdc=true"),
+    ("/usr/bin/g++ a.o -Lnear -lgreatlyb -o x\n/usr/bin/ld: cannot find -lgreatlyb", "did you mean -lgreatlib? near/libgreatlib.a is there"),
+]
+
+
+@pytest.mark.parametrize("log, fix", CUDA)
+def test_answers_for_cuda_and_names_almost_right(bench, log, fix):
+    bench.write("near/libgreatlib.a", "")
+    [error] = errors(bench, log)
+    assert fix in error["fixes"][0], error
+
+
+def test_a_variable_defined_twice_is_no_question_of_rdc(bench):
+    [error] = errors(bench, "d.cu:2:14: error: redefinition of 'float g'\n    2 | __device__ float g=1;\nd.cu:1:14: note: previously defined here\n    1 | __device__ float g=2;")
+    assert not error["fixes"], error
+
+
+def test_a_folder_is_named_once(bench):
+    [error] = errors(bench, "/usr/bin/g++ a.o -Lone -Lone/ -L./one/../one -lnowhere_at_all -o x\n/usr/bin/ld: cannot find -lnowhere_at_all")
+    assert error["note"].count("one") == 1, error
+
+
 def test_a_library_of_python_packages(bench):
     for file in "cuda_runtime/lib/libcudart.so.12", "nvshmem/lib/libnvshmem_host.so.3":
         bench.write("venv/site-packages/nvidia/" + file, "")
