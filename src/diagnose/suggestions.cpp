@@ -802,7 +802,9 @@ void Suggestions::find_definition(RootError& open) const {
   }
   const std::string_view version =
       std::string_view(error.symbol).substr(std::min(error.symbol.find('@'), error.symbol.size()));
-  std::optional<Advice> advice = advice_on_name(version.empty() ? error.demangled : error.symbol);
+  const bool in_cuda = std::ranges::any_of(
+      error.sites, [](const LogSite& site) { return is_cuda_file(site.at.file) || is_cuda_file(site.input); });
+  std::optional<Advice> advice = advice_on_name(version.empty() ? error.demangled : error.symbol, in_cuda);
   // A C++ compiler links its own library: something else is wrong.
   if (advice && advice->of_cxx_runtime && command != nullptr && is_cxx_driver(command->program)) advice.reset();
   if (!advice) {

@@ -20,6 +20,23 @@ std::string before_parameters(const std::string& text) {
   return text;
 }
 
+std::string explicit_instantiation(const std::string& function) {
+  const std::string name = before_parameters(function);
+  for (const char* unspelled : {"(anonymous", "{", "'lambda", "[", "operator", "decltype", " const::"})
+    if (function.find(unspelled) != std::string::npos) return "template ...;";
+  int depth = 0;
+  std::size_t end = 0;    // of the last template arguments
+  bool has_type = false;  // a return type, which functions of class templates have not in their symbols
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>' && --depth == 0) end = i + 1;
+    has_type |= name[i] == ' ' && depth == 0;
+  }
+  if (name == function || end == 0 || depth != 0) return "template ...;";
+  if (has_type || end == name.size()) return "template " + function + ";";
+  return "template class " + name.substr(0, end) + ";";
+}
+
 std::string_view plain_identifier(std::string_view mangled) {
   std::string_view rest = mangled.substr(2);
   const bool nested = take_prefix(rest, "N");

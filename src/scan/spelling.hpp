@@ -29,6 +29,10 @@ std::string before_parameters(const std::string& text);
 /// Of a template's function.
 inline bool is_instance(const std::string& function) { return function.find('<') != std::string::npos; }
 
+/// "template int f<int>(int);" of "int f<int>(int)", and "template class S<int>;" of "S<int>::g()": the explicit
+/// instantiation that defines the function. "template ...;" where a source spells it in another way.
+std::string explicit_instantiation(const std::string& function);
+
 /// "foo" of "foo@V1" and "foo@@V1"
 inline std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
 

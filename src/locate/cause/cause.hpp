@@ -109,8 +109,12 @@ struct Advice {
 };
 
 /// Who would define a symbol: the runtime libraries of compilers, libc's parts, CUDA. `name`: mangled, or as a linker
-/// prints it, with or without a version. Nothing: the name tells nothing.
-std::optional<Advice> advice_on_name(std::string_view name);
+/// prints it, with or without a version. Nothing: the name tells nothing. `in_cuda`: CUDA code refers to it, so that it
+/// may be the host function of a kernel.
+std::optional<Advice> advice_on_name(std::string_view name, bool in_cuda = false);
+
+/// Is the file, a source or an object, named as CUDA code is: "x.cu", "x.cuh", "x.cu.o"?
+bool is_cuda_file(std::string_view file);
 
 /// `library` lacks a symbol version that `by` needs. Empty: not known.
 Advice on_unmet_version(std::string_view version, std::string_view library, std::string_view by);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "locate/cause/cause.hpp"
+#include "scan/spelling.hpp"
 #include "support/file.hpp"
 #include "support/strings.hpp"
 
@@ -197,10 +198,10 @@ std::optional<Advice> of_cuda(std::string_view name) {
   for (const Prefixed& library : kPrefixed)
     if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
         is_upper(name[library.prefix.size()]))
-      return Advice{
-          fmt::format("by its name it is of {}, which is not linked, is named before what needs it, or is of a version without it",
-                      library.what),
-          of_library(library.what, library.option).fix, std::string(library.option)};
+      return Advice{fmt::format("by its name it is of {}, which is not linked, is named before what needs it, or is of "
+                                "a version without it",
+                                library.what),
+                    of_library(library.what, library.option).fix, std::string(library.option)};
   return std::nullopt;
 }
 
@@ -320,7 +321,7 @@ std::optional<Advice> of_cxx(std::string_view name, std::string_view plain) {
 }
 
 /// What kind of thing is missing, where nothing says who would define it.
-std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
+std::optional<Advice> of_kind(std::string_view name, std::string_view plain, bool in_cuda) {
   if (name == "main")
     return Advice{"the link makes a program, and no object in it has a main",
                   "add the object with main; to make a shared library, link with -shared; to compile only, use -c"};
@@ -345,18 +346,27 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain) {
         "not define it (a static constexpr member is a definition only since C++17)",
         "define it in one source file, or declare it inline (C++17), or link the file that defines it"};
   if (parameters != plain.npos && plain.find('<') < parameters && plain.find("operator<") == plain.npos &&
-      plain.find("__cxx11") == plain.npos)
+      plain.find("__cxx11") == plain.npos) {
     return Advice{
         "no linked file instantiates this template for these types, at least not for other files",
-        "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
-        "in its header; a full specialisation begins with template<>; of a __global__ template that nvcc 13 compiles, "
-        "use -rdc=true or -static-global-template-stub=false, or launch it where it is defined"};
+        fmt::format("instantiate it explicitly where the template is defined (`{}`), or define the template in its "
+                    "header; a full specialisation begins with template<>{}",
+                    explicit_instantiation(std::string(plain)),
+                    in_cuda && plain.starts_with("void ")
+                        ? "; of a __global__ template that nvcc 13 compiles, use -rdc=true or "
+                          "-static-global-template-stub=false, or launch it where it is defined"
+                        : "")};
+  }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Advice> advice_on_name(std::string_view whole) {
+bool is_cuda_file(std::string_view file) {
+  return ends_with_any(file, {".cu", ".cuh"}) || file.find(".cu.") != file.npos;
+}
+
+std::optional<Advice> advice_on_name(std::string_view whole, bool in_cuda) {
   const bool is_demangled = demangle(whole) == whole;
   const bool may_be_of_module =
       whole.find('@') != whole.npos || whole.find("W") != whole.npos || whole.find("module ") != whole.npos;
@@ -377,7 +387,7 @@ std::optional<Advice> advice_on_name(std::string_view whole) {
   if (auto advice = of_hip(name)) return advice;
   if (auto advice = of_others(name)) return advice;
   if (auto advice = of_cxx(name, plain)) return advice;
-  return of_kind(name, plain);
+  return of_kind(name, plain, in_cuda);
 }
 
 void explain_missing_typeinfos(std::vector<Finding>& findings, std::span<const InputFacts> inputs) {
@@ -418,7 +428,10 @@ void explain_undefined(Finding& finding) {
   const bool is_open = kind.empty() || kind == "no-provider" || kind == "other-version";
   // Who has the very name on the line, or one like it, knows better.
   if (!is_open && kind != "library-not-linked") return;
-  const std::optional<Advice> advice = advice_on_name(finding.symbol);
+  const bool in_cuda = std::ranges::any_of(finding.sites, [](const Site& site) {
+    return is_cuda_file(site.place.at.file) || is_cuda_file(site.origin.display());
+  });
+  const std::optional<Advice> advice = advice_on_name(finding.symbol, in_cuda);
   if (!advice && kind == "no-provider" && finding.fixes.empty())
     finding.fixes = {{"define it, or link the object or library that defines it", {}, {}}};
   if (!advice) return;

@@ -65,19 +65,18 @@ class SupplierSearch {
     look_in_other_versions();
     look_beside_objects();
     look_for_near_misses();
-    const char* searched = job_.scope.command ? "no library in the search path defines it"
-                                              : "no library in the linker's own folders defines it";
+    const std::string searched = job_.scope.command ? "search path" : "linker's own folders";
     for (Unresolved* name : missing_)
       if (const std::string& why = why_none_[name->symbol]; name->suppliers.empty())
-        name->suppliers.push_back({"no-provider", why.empty() ? searched : why, {}, {}});
+        name->suppliers.push_back(
+            {"no-provider", why.empty() ? "no library in the " + searched + " defines it" : why, {}, {}});
     say_where_to_put();
   }
 
  private:
   void offer(std::size_t name, Supplier supplier) {
     std::vector<Supplier>& suppliers = missing_[name]->suppliers;
-    const auto same = [&](const Supplier& other) { return other.text == supplier.text; };
-    if (suppliers.size() < kMostSuppliers && std::none_of(suppliers.begin(), suppliers.end(), same))
+    if (suppliers.size() < kMostSuppliers && std::ranges::count(suppliers, supplier.text, &Supplier::text) == 0)
       suppliers.push_back(std::move(supplier));
   }
 
@@ -266,7 +265,8 @@ class SupplierSearch {
   std::string call_as(std::size_t i, const std::string& who, const std::string& shown) const {
     const std::string missing = demangle(missing_[i]->symbol);
     if (is_instance(before_parameters(shown)) && is_instance(before_parameters(missing)))
-      return "instantiate it explicitly where the template is defined (`template ...;`), as " + who + " has " + shown;
+      return "instantiate it explicitly where the template is defined (`" + explicit_instantiation(missing) +
+             "`), as " + who + " has " + shown;
     return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
   }
 
@@ -532,8 +532,7 @@ class SupplierSearch {
     }
   }
 
-  /// `option`: "-lz"; empty: the path is how to name it. Without a command a library may be on the line, in the wrong
-  /// place, and an object may be another program's.
+  /// `option`: "-lz"; empty: the path names it. Without a command it may be on the line, or another program's.
   Supplier not_on_line(const char* kind, const std::string& path, const std::string& option) const {
     const std::string& word = option.empty() ? path : option;
     if (job_.scope.command)
@@ -680,8 +679,7 @@ class SupplierSearch {
   void offer_file(const std::string& path, std::string_view name, const char* kind) {
     // Libraries that have the wrapper of an object's device code were device-linked with it themselves.
     if (name.starts_with("__fatbinwrap_") && !path.ends_with(".o")) return;
-    for (const std::size_t i : by_base_[std::string(name)])
-      offer_in_place_of_guesses(i, not_on_line(kind, path, {}));
+    for (const std::size_t i : by_base_[std::string(name)]) offer_in_place_of_guesses(i, not_on_line(kind, path, {}));
   }
 
   // --- Near misses: what is called almost alike, for names that nothing else explains.
@@ -735,9 +733,8 @@ class SupplierSearch {
               compare(sought.names[n], in, in.name(symbol), sought.nearby[n]);
       }
     for (std::size_t n = 0; n < sought.names.size(); ++n) {
-      Nearby& nearby = sought.nearby[n];
-      std::stable_sort(nearby.begin(), nearby.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (auto& [edits, supplier] : nearby) offer(sought.names[n], std::move(supplier));
+      std::ranges::stable_sort(sought.nearby[n], {}, &Nearby::value_type::first);
+      for (auto& [edits, supplier] : sought.nearby[n]) offer(sought.names[n], std::move(supplier));
     }
   }
 
