@@ -25,6 +25,7 @@
 #include "locate/source/source.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
+#include "scan/spelling.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
@@ -203,6 +204,8 @@ class ReferenceSources {
       const Reading& reading = evidence.readings[found->second];
       if (!has_changed(reading.declarations, made) && !has_changed(reading.definitions, made))
         explain_declaration(*finding, reading, evidence);
+      if (is_among(finding->cause ? finding->cause->kind : "", {"no-provider", "other-parameters"}))
+        unexplained_.insert(finding);
     }
   }
 
@@ -219,6 +222,11 @@ class ReferenceSources {
     if (known) note_compilation(*known, record.unit);
     note_compiler(compile_traces(origin), record.unit);
     return record;
+  }
+
+  /// Of an object that is not a member.
+  BuildRecord record_of(const Origin& origin) {
+    return record_of(origin, origin.path, lines_of_code(origin, {{}}).front().source);
   }
 
   // --- The lines that debug info does not say.
@@ -297,6 +305,14 @@ class ReferenceSources {
       set(finding, "pure-destructor-without-body",
           fmt::format("the destructor is pure virtual in {}, and those of derived classes call it", way_to(declared)),
           {}, "define it outside of the class: a pure virtual destructor needs a body too", declared.at);
+    else if (declared.is_pure)
+      set(finding, "pure-virtual-call",
+          fmt::format(
+              "it is pure virtual in {}, and is called by its full name, or by a constructor or destructor of its "
+              "class",
+              way_to(declared)),
+          {}, "call it on an object of a derived class, outside of constructors and destructors, or define it too",
+          declared.at);
     else if (!explain_library_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider")
       ask_sources(finding, declared, evidence);
   }
@@ -328,6 +344,9 @@ class ReferenceSources {
     for (auto& [path, folder] : folders_)
       for (Finding* finding : folder.asked)
         if (finding->cause && finding->cause->kind == "no-provider") explain_switched_off(*finding);
+    std::size_t parsed = 0;
+    for (Finding* finding : unexplained_)
+      if (is_open(*finding)) explain_kept_in_source(*finding, parsed);
     for (const auto& [finding, way] : ways_)
       if (finding->cause->kind == "no-provider") finding->notes.push_back("declared in " + way);
     for (const auto& [table, key] : tables_) {
@@ -344,6 +363,46 @@ class ReferenceSources {
         table->fixes = found->fixes;
       }
     }
+  }
+
+  /// A source of the link defines it, and its object does not give it to others: it is inline, static, a const of C++, or
+  /// a template's.
+  void explain_kept_in_source(Finding& finding, std::size_t& parsed) {
+    const std::string name = spelled_in_source(finding.symbol);
+    for (const auto& [source, linked] : linked_sources()) {
+      if (name.empty() || files_.lines_with(source, name).empty() || is_newer(source, linked->origin.path)) continue;
+      const BuildRecord record = record_of(linked->origin);
+      if (record.empty() || ++parsed > kMostSources) continue;
+      const SourceEvidence evidence = read_sources(record, {asked_about(finding)}, preprocess_);
+      const std::vector<Definition>& found = evidence.readings.front().definitions;
+      if (found.size() == 1) return explain_kept(finding, found.front(), linked->origin.path);
+    }
+  }
+
+  static void explain_kept(Finding& finding, const Definition& kept, const std::string& object) {
+    if (kept.is_template && is_instance(before_parameters(finding.demangled)))
+      return set(
+          finding, "template-not-instantiated",
+          fmt::format("{} defines the template, and no linked file instantiates it for these types", kept.at.text()),
+          {},
+          fmt::format("write `{}` into {}, below the template, or define the template in its header",
+                      explicit_instantiation(finding.demangled), kept.at.file),
+          kept.at);
+    if (finding.cause->kind != "no-provider" || !(kept.is_inline || kept.is_internal)) return;
+    const bool is_const = kept.is_const && !kept.is_static;
+    const char* word = kept.is_constexpr ? "constexpr" : "inline";
+    if (!kept.is_internal)
+      return set(
+          finding, "inline-elsewhere",
+          fmt::format("{} defines it {}: {} holds it only where its own source uses it", kept.at.text(), word, object),
+          {}, fmt::format("take `{}` from the definition, or put it into a header that every caller includes", word),
+          kept.at);
+    set(finding, "static-elsewhere",
+        is_const
+            ? fmt::format("{} defines it as a const, which in C++ is for that file alone", kept.at.text())
+            : fmt::format("{} defines it for that file alone (static, or in an unnamed namespace)", kept.at.text()),
+        {}, is_const ? "write `extern` before the definition" : "take `static` or the unnamed namespace from it",
+        kept.at);
   }
 
   /// A source of the link has a body for it, in a branch that was left out: its object does not define it.
@@ -411,7 +470,7 @@ class ReferenceSources {
         if (object.kind != ObjectKind::Relocatable || object.origin.is_member() || is_system_file(file) ||
             ++asked > kMostLinked)
           continue;
-        const BuildRecord record = record_of(object.origin, file, {});
+        const BuildRecord record = record_of(object.origin);
         if (!record.unit.source.empty())
           linked_sources_.emplace(display_path(in_folder(record.unit.folder, record.unit.source), working_directory()),
                                   &object);
@@ -674,7 +733,8 @@ class ReferenceSources {
   std::map<std::string, Folder> folders_;
   std::vector<std::pair<Finding*, std::string>> ways_;        ///< to the declarations
   std::map<std::string, const ObjectFacts*> linked_sources_;  ///< with the object of each
-  bool is_listed_ = false;                                    ///< linked_sources_ is filled in
+  std::set<Finding*> unexplained_;
+  bool is_listed_ = false;  ///< linked_sources_ is filled in
 };
 
 std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) {
