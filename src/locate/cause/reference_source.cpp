@@ -604,8 +604,8 @@ class ReferenceSources {
       const auto& [function, at] = key->second;
       tables_.emplace_back(finding, of_class + "::" + function);
       set(*finding, "key-function-missing",
-          fmt::format("the compiler emits the {} with {}::{}, declared in {}:{}, and no input defines that function", table,
-                      of_class, function, at.file, at.line),
+          fmt::format("the compiler emits the {} with {}::{}, declared in {}:{}, and no input defines that function",
+                      table, of_class, function, at.file, at.line),
           of_class + "::" + function,
           fmt::format("define that function, {}::{}, in one source file, or link the file that does", of_class,
                       function),

@@ -836,14 +836,6 @@ namespace {
 
 constexpr std::uint64_t kMostDecoded = std::uint64_t{256} << 20;  // of images, once decompressed
 
-/// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device
-/// code itself defines: most device functions have no host symbol of their name.
-bool holds_relocatable_code(const Archive& archive) {
-  return !archive.has_index || std::any_of(archive.index.begin(), archive.index.end(), [&](const ArchiveIndexEntry& e) {
-    return std::string_view(archive.index_strings).substr(e.symbol.offset, e.symbol.size).starts_with("__fatbinwrap_");
-  });
-}
-
 class DeviceSupplierSearch {
  public:
   DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {

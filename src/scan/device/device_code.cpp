@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf/archive.hpp"
 #include "elf/elf_file.hpp"
 #include "elf/object_image.hpp"
 #include "scan/device/decoders.hpp"
@@ -609,6 +610,12 @@ void decode_all(std::vector<InputFacts>& inputs, unsigned jobs) {
     decoder.gather(input);
     decoder.run(jobs);
   }
+}
+
+bool holds_relocatable_code(const Archive& archive) {
+  return !archive.has_index || std::any_of(archive.index.begin(), archive.index.end(), [&](const ArchiveIndexEntry& e) {
+    return std::string_view(archive.index_strings).substr(e.symbol.offset, e.symbol.size).starts_with("__fatbinwrap_");
+  });
 }
 
 }  // namespace elfaudit

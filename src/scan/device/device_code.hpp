@@ -17,6 +17,8 @@
 
 namespace elfaudit {
 
+struct Archive;  // elf/archive.hpp
+
 /// RFC 8878 3.1.1.2: a block takes at least 4 bytes (an RLE block) and expands to at most 128 KiB.
 constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
 
@@ -112,5 +114,9 @@ std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image
 /// Fills DeviceFacts::decoded. An image that can't be read is left out and becomes an error of its input. Parallel over
 /// images; the result doesn't depend on it.
 void decode_all(std::vector<InputFacts>& inputs, unsigned jobs);
+
+/// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device
+/// code itself defines: most device functions have no host symbol of their name.
+bool holds_relocatable_code(const Archive& archive);
 
 }  // namespace elfaudit
