@@ -500,7 +500,7 @@ class NotFound {
   bool is_required(const Image& image, const NeededLibrary& needed) {
     if (image.package == kNone) return false;
     const SystemPackage& system = evidence_.packages[image.package].system;
-    const std::vector<Whereabouts> exact = places({&image, 0, &needed}, true);
+    const std::vector<Whereabouts> exact = places({&image, 0, &needed, {}, false}, true);
     if (std::ranges::any_of(exact, [&](const Whereabouts& place) { return place.package == image.package; }))
       return false;
     if (is_among(needed.name, system.libraries)) return true;

@@ -25,6 +25,7 @@
 #include "locate/cause/cause.hpp"
 #include "rules/loading/loaded.hpp"
 #include "scan/spelling.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
