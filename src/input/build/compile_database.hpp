@@ -36,8 +36,8 @@ struct CompileMatch {
 
 class CompileCommands {
  public:
-  /// `path` may name a build.ninja or the build.make of a target of CMake's instead. Throws InputError when the file can't be read, is over 1 GiB or is no such
-  /// list.
+  /// `path` may name a build.ninja, or the build.make of a target of CMake's, instead. Throws InputError when the file
+  /// can't be read, is over 1 GiB or is not such a list.
   explicit CompileCommands(const std::string& path);
 
   /// The same from text; `path` is for messages and for entries without a "directory".

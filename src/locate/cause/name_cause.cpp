@@ -330,14 +330,16 @@ std::optional<Advice> of_kind(std::string_view name, std::string_view plain, boo
                   "compile with -fno-stack-protector, or define it"};
   for (const std::string_view kind : {"vtable for ", "VTT for ", "typeinfo for "}) {
     if (!plain.starts_with(kind)) continue;
-    const bool is_type = kind.starts_with("typeinfo");
-    return Advice{fmt::format("the compiler emits the {} with the first virtual function of {} that is neither inline "
-                              "nor pure, and no input defines that function{}",
-                              is_type ? "typeinfo" : "vtable", plain.substr(kind.size()),
-                              is_type ? ", or its file was compiled with -fno-rtti" : ""),
+    Advice advice{fmt::format("the compiler emits the {} with the first virtual function of {} that is neither inline "
+                              "nor pure, and no input defines that function",
+                              kind.starts_with("typeinfo") ? "typeinfo" : "vtable", plain.substr(kind.size())),
                   "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
                   "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
                   "class, not only a member of it"};
+    if (!kind.starts_with("typeinfo")) return advice;
+    advice.cause += ", or its file was compiled with -fno-rtti";
+    advice.fix += "; with -fno-rtti, compile both with RTTI or both without (or with -fno-sanitize=vptr)";
+    return advice;
   }
   const std::size_t parameters = plain.find('(');
   if (plain.find("::") != plain.npos && parameters == plain.npos && plain.find(' ') == plain.npos)
