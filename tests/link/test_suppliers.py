@@ -129,10 +129,10 @@ def test_local_name_of_a_kernel(lab, file):
 
 TEMPLATE = "template <class T> T f(T); template <class T> struct S { int g(T); };"
 KEPT = [  # what m.cpp declares and calls, what f.cpp has, the cause, the fix
-    (TEMPLATE, "f(1)", "template <class T> T f(T t) { return t; }", "f.cpp:1 defines the template, and no linked file instantiates", "write `template int f<int>(int);` into f.cpp"),
-    (TEMPLATE, "S<int>().g(1)", TEMPLATE + "template <class T> int S<T>::g(T) { return 1; }", "f.cpp:1 defines the template", "write `template class S<int>;` into f.cpp"),
+    (TEMPLATE, "f(1)", "template <class T> T f(T t) { return t; }", "no linked file instantiates this template", "(`template int f<int>(int);`)"),
+    (TEMPLATE, "S<int>().g(1)", TEMPLATE + "template <class T> int S<T>::g(T) { return 1; }", "no linked file instantiates this template", "(`template class S<int>;`)"),
     (TEMPLATE, "f(1)", "", "no linked file instantiates this template", "(`template int f<int>(int);`)"),
-    ("int f();", "f()", "inline int f() { return 1; }", "f.cpp:1 defines it inline: f.o holds it only where its own source uses it", "take `inline` from the definition"),
+    ("int f();", "f()", "inline int f() { return 1; }", "f.cpp:1 defines it inline: compilers emit that only where it is used, and f.o does not have it", "take `inline` from the definition"),
     ("int f(int);", "f(1)", "inline int f(long) { return 1; }", "no library in the search path defines it", "define it"),
     ("extern const int f;", "f", "const int f = 1;", "f.cpp:1 defines it as a const, which in C++ is for that file alone", "write `extern`"),
     ("struct B { B(); virtual int a() = 0; };", "0; } B::B() { a()", "", "it is pure virtual in m.cpp:1, and is called by its full name", "derived class"),
@@ -146,6 +146,7 @@ def test_definitions_that_a_source_keeps(lab, declared, call, source, cause, fix
     lab.sh("g++ -w -O1 -c m.cpp f.cpp")
     [found] = undefined(lab, "g++ m.o f.o").values()
     assert found["cause"]["text"].startswith(cause) and fix in found["fixes"][0]["text"] and "__global__" not in str(found), found
+    assert ("f.cpp:1 defines the template" in found["notes"]) == ("template" in source), found
 
 
 # What one compiler calls a template, and what another does; then names that are not of one template.

@@ -381,22 +381,18 @@ class ReferenceSources {
 
   static void explain_kept(Finding& finding, const Definition& kept, const std::string& object) {
     if (kept.is_template && is_instance(before_parameters(finding.demangled)))
-      return set(
-          finding, "template-not-instantiated",
-          fmt::format("{} defines the template, and no linked file instantiates it for these types", kept.at.text()),
-          {},
-          fmt::format("write `{}` into {}, below the template, or define the template in its header",
-                      explicit_instantiation(finding.demangled), kept.at.file),
-          kept.at);
-    if (finding.cause->kind != "no-provider" || !(kept.is_inline || kept.is_internal)) return;
+      finding.notes.push_back(kept.at.text() + " defines the template");
+    const bool is_inline = kept.is_inline && kept.is_function;
+    if (finding.cause->kind != "no-provider" || kept.is_template || !(is_inline || kept.is_internal)) return;
     const bool is_const = kept.is_const && !kept.is_static;
     const char* word = kept.is_constexpr ? "constexpr" : "inline";
     if (!kept.is_internal)
-      return set(
-          finding, "inline-elsewhere",
-          fmt::format("{} defines it {}: {} holds it only where its own source uses it", kept.at.text(), word, object),
-          {}, fmt::format("take `{}` from the definition, or put it into a header that every caller includes", word),
-          kept.at);
+      return set(finding, "inline-elsewhere",
+                 fmt::format("{} defines it {}: compilers emit that only where it is used, and {} does not have it",
+                             kept.at.text(), word, object),
+                 {},
+                 fmt::format("take `{}` from the definition, or put it into a header that every caller includes", word),
+                 kept.at);
     set(finding, "static-elsewhere",
         is_const
             ? fmt::format("{} defines it as a const, which in C++ is for that file alone", kept.at.text())
