@@ -44,6 +44,7 @@ def test_header_definition_names_header_and_line(lab):
 def test_without_debug_info_says_so(lab):
     lab.cc("a.o", "int f() { return 1; }")
     lab.cc("b.o", "int f() { return 2; }")
+    lab.sh("rm a.cpp b.cpp")
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 1 and result.out.count("no debug info") == 2, result
 

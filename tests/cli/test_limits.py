@@ -377,7 +377,7 @@ def test_response_files_of_a_compile_command(lab):
     for first, is_read in (("r2", True), ("r1", False)):
         command = {"directory": str(lab.path), "command": f"gcc @{first} -c x.c -o x.o", "file": "x.c", "output": "x.o"}
         lab.write("compile_commands.json", json.dumps([command]))
-        assert ("x.c:1  (source scan)" in lab.audit("check", "a.o", "x.o").out) == is_read
+        assert bool(re.search(r"x\.c:1 +\(source scan\)", lab.audit("check", "a.o", "x.o").out)) == is_read
 
 
 def test_a_compile_commands_that_is_too_large(lab):

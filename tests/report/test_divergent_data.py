@@ -126,6 +126,7 @@ def test_three_objects_are_one_finding(lab):
     source = "inline char table[%d]; char *%s() { return table; }"
     for name, size in (("a", 16), ("b", 32), ("c", 32)):
         lab.cc(f"{name}.o", source % (size, name))
+    lab.sh("rm *.cpp")
     (finding,) = divergent(lab, "a.o", "b.o", "c.o")
     assert finding["message"] == "table has 16 bytes in a.o and 32 in b.o"
     assert finding["sites"][1]["notes"] == ["and 1 more object alike"]
