@@ -109,6 +109,7 @@ def test_pairs_are_judged_as_lld_judges_them(compiled, code, container):
 def test_a_duplicate_in_bundled_code(lab):
     for name in ("a", "b"):
         compile_hip(lab, name, "__device__ int only(int x) { return x; }")
+    lab.sh("rm *.hip")
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 1 and "only(int) is defined twice in the device code for gfx90a" in result.out, result
     assert "debug info of such device code is not read" in result.out and "nvcc" not in result.out, result
