@@ -457,7 +457,8 @@ int show_command(const Request& request) {
   }
   const Audit& audit = *audited;
   std::vector<InputError> errors = audit.job.missing;
-  for (const InputFacts& input : audit.inputs) errors.push_back({input.path, "is not a wheel"});
+  for (const InputFacts& input : audit.inputs)
+    errors.push_back({input.path, "is not a wheel: elfaudit check takes it"});
   nlohmann::ordered_json document = {
       {"schema", "elfaudit/1"}, {"version", ELFAUDIT_VERSION}, {"complete", audit.complete}};
   document["wheels"] = nlohmann::ordered_json::array();
@@ -468,7 +469,7 @@ int show_command(const Request& request) {
     errors.insert(errors.end(), package.errors.begin(), package.errors.end());
     for (const InputFacts& file : package.files) errors.insert(errors.end(), file.errors.begin(), file.errors.end());
     if (package.wheel.tags.empty()) {
-      if (package.errors.empty()) errors.push_back({package.path, "is not a wheel"});
+      if (package.errors.empty()) errors.push_back({package.path, "is not a wheel: elfaudit check takes it"});
       continue;
     }
     const ShownWheel wheel = shown(audit, i);

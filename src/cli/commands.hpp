@@ -147,6 +147,9 @@ void check_audit_options(const Request& request);
 /// The values of --format of check and link; the first one is the default.
 std::vector<std::string> format_names();
 
+/// Throws UsageError for a file to write that is an object, a library, a package or source code: a name was forgotten.
+void keep_inputs(std::string_view option, const std::string& path);
+
 /// Is one of the reports in this format?
 bool asks_for(const Request& request, std::string_view format);
 

@@ -181,6 +181,8 @@ int index_command(const Request& request) {
     throw UsageError("index writes one file or a folder of them: give either -o FACTS or --output-dir DIR");
   const std::vector<std::string> objects = expand_response_files(request.files);
   if (objects.empty()) throw UsageError("no input: give objects");
+  const FileProbe before = probe_file(request.facts);
+  if (before.facts_of.empty() && before.packed.empty()) keep_inputs("-o", request.facts);
   return report_errors(index_files(request, objects));
 }
 

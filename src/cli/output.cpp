@@ -30,12 +30,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
 #include "facts/cache.hpp"
+#include "input/driver.hpp"
 #include "locate/cause/cause.hpp"
 #include "report/wording.hpp"
 #include "support/file.hpp"
@@ -422,7 +424,21 @@ bool asks_for(const Request& request, std::string_view format) {
                              [&](const std::string& spec) { return spec.substr(0, spec.find('=')) == format; });
 }
 
-void check_formats(const Request& request) { static_cast<void>(outputs_of(request)); }
+void check_formats(const Request& request) {
+  for (const Output& output : outputs_of(request))
+    keep_inputs(fmt::format("--format {}", output.format->name), output.path);
+  keep_inputs("--write-baseline", request.policy.write_baseline);
+}
+
+void keep_inputs(std::string_view option, const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0) return;
+  const ProbedKind kind = probe_file(path).kind;
+  const bool is_binary = (kind != ProbedKind::Text && kind != ProbedKind::Other) || is_package(path);
+  if (is_binary || is_source(path))
+    throw UsageError(fmt::format("{}: {} is {}, and is not replaced", option, path,
+                                 is_binary ? "an object, library or package" : "source code"));
+}
 
 std::vector<std::optional<std::string>> write_reports(const Request& request, const Audit& audit, std::FILE* stream) {
   std::vector<std::optional<std::string>> written;

@@ -146,6 +146,7 @@ std::string without_command(const CommandWords& above, const Words& words, const
     if (is_there(first)) return "missing command: " + typed(joined(command_for(first), words));
   }
   if (near.empty() && is_there(first)) return missing_command(above);
+  if (first == "fix") return "unknown command 'fix': write elfaudit check --fix";
   if (is_among(first, {"man", "completion", "completions"}))
     return fmt::format("unknown command '{}': write elfaudit --generate {}", first,
                        first != "man" ? words.size() > 1 ? words[1] : "bash" : "man");
@@ -194,6 +195,9 @@ std::string refused_value(const CLI::App& app, const CommandWords& command, cons
   const CLI::Option* option = app.get_option_no_throw(name);
   if (option == nullptr) return said;
   const std::string value = option->get_option_text();
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return said.find("--diff") != std::string::npos ? "--diff prints the edits and --fix applies them: give one" : said;
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) return said;
   if (option->get_positional())
     return fmt::format("expected {} ({}): {}", value, option->get_description(), usages_of(command).front());
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr || value.empty())

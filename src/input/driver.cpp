@@ -205,8 +205,11 @@ LinkerChoice parse_linker_choice(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const std::span<const LinkerTraits> linkers = all_linkers();
   const auto named = std::find_if(linkers.begin(), linkers.end(), [&](const auto& one) { return one.word == name; });
+  const std::string_view base = without_version(name);
+  if (named == linkers.end() && base != name && is_among(base, linker_names()))
+    throw UsageError(fmt::format("--linker {}: write {}:{}", text, base, name.substr(base.size() + 1)));
   if (named == linkers.end())
-    throw UsageError("--linker " + std::string(text) + ": expected " + one_of(linker_names()));
+    throw UsageError(fmt::format("--linker {}: expected {}; GNU ld is bfd", text, one_of(linker_names())));
   LinkerChoice choice;
   choice.kind = named->kind;
   if (colon == std::string_view::npos) return choice;

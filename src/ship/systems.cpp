@@ -366,6 +366,13 @@ System parse_one_system(std::string_view name) {
   for (const Distribution& one : kDistributions) names.emplace_back(one.name);
   for (const auto& [code_name, release] : kCodeNames)
     if (name == code_name) throw UsageError(fmt::format("--runs-on {}: write {}", name, release));
+  if (const std::size_t digit = name.find_first_of("0123456789");
+      digit != 0 && digit != std::string_view::npos && is_ascii_letter(name[digit - 1])) {
+    std::string dashed = fmt::format("{}-{}", name.substr(0, digit), name.substr(digit));
+    for (const std::string_view like : kLikeRhel)
+      if (dashed.starts_with(like)) dashed = fmt::format("rhel-{}", dashed.substr(like.size()));
+    if (is_among(dashed, names)) throw UsageError(fmt::format("--runs-on {}: write {}", name, dashed));
+  }
   for (const std::string_view runtime : {"glibc", "gcc"})
     if (name.starts_with(runtime) && name.size() > runtime.size())
       throw UsageError(fmt::format("--runs-on {}: write {}-VERSION, as in glibc-2.28 or gcc-8", name, runtime));

@@ -146,6 +146,7 @@ def test_a_launcher_that_is_there_stays(package):
     [
         ("elfaudit_audit()", "no TARGET"),
         ("elfaudit_audit(t)", "write elfaudit_audit(TARGET t)"),
+        ("add_library(u STATIC a.txt)\nelfaudit_audit(TARGET t u)", "write elfaudit_audit(TARGETS t u)"),
         ("elfaudit_audit(TARGET nothing)", "there is no target nothing"),
         ("elfaudit_audit(TARGETS t nothing)", "there is no target nothing"),
         ("add_library(i INTERFACE)\nelfaudit_audit(TARGET i)", "i is not linked by this project (INTERFACE_LIBRARY)"),
