@@ -680,6 +680,16 @@ std::string with_paths_of_here(std::string_view log, const DiagnoseOptions& opti
   return text;
 }
 
+/// "collect2: erreur: ld a retourné le statut de sortie 1": no message of such a log is known, so none is missing either.
+bool is_in_another_language(std::string_view log) {
+  constexpr std::string_view kWho = "collect2: ";
+  for (std::size_t at = log.find(kWho); at != std::string_view::npos; at = log.find(kWho, at + 1)) {
+    const std::string_view said = log.substr(at + kWho.size(), 16);
+    if (!starts_with_any(said, {"error: ", "fatal error: ", "ld "})) return true;
+  }
+  return false;
+}
+
 /// Not one that a build has written: CI saves an empty file where the pipe broke.
 void refuse_what_is_no_log(std::string_view log) {
   if (log.find_first_not_of(" \t\r\n") == std::string_view::npos) throw UsageError("the log is empty");
@@ -691,8 +701,11 @@ void refuse_what_is_no_log(std::string_view log) {
 
 Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options) {
   refuse_what_is_no_log(log);
-  if (options.paths.empty()) return diagnose_log(read_build_log(log), options);
-  return diagnose_log(read_build_log(with_paths_of_here(log, options)), options);
+  const std::string mapped = options.paths.empty() ? std::string() : with_paths_of_here(log, options);
+  Diagnosis result = diagnose_log(read_build_log(options.paths.empty() ? log : mapped), options);
+  if (result.errors.empty() && is_in_another_language(log))
+    throw UsageError("the log is not in English: build again with LC_ALL=C");
+  return result;
 }
 
 Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options) {
