@@ -43,7 +43,7 @@ struct Config {
   std::vector<Suppression> suppressions;
 };
 
-/// What other programs call an option or a key, and what it is here: "fail-on=never" with its value.
+/// A name that other programs use for an option or key, and the name here: "fail-on=never" has its value.
 struct OtherName {
   std::string_view theirs, ours;
 };
@@ -58,7 +58,6 @@ inline constexpr OtherName kOtherNames[] = {{"exclude", "never-read"},
                                             {"no-fail", "fail-on=never"},
                                             {"no-color", "color=never"},
                                             {"build-dir", "build"},
-                                            {"target", "build"},
                                             {"output-format", "format"},
                                             {"suppressions", "suppress"}};
 
@@ -69,8 +68,7 @@ constexpr std::string_view own_name_of(std::string_view theirs) {
   return {};
 }
 
-/// Options of the command line that are not keys, because they are not a decision of the project: only the user decides
-/// which programs may be started, whether servers are asked, and whether sources are edited.
+/// Options that a file can't set. Only the user may start programs, ask servers or edit sources.
 inline constexpr std::array<std::string_view, 20> kNoKeys = {
     "help",           "help-all", "config", "no-config",   "dump-config", "severity",   "suppress",
     "write-baseline", "gate",     "files",  "build",       "ask",         "preprocess", "debuginfod",

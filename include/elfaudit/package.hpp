@@ -27,7 +27,7 @@ struct WheelFacts {
 /// Archive: a tarball, a Debian or RPM package.
 enum class PackageKind : std::uint8_t { Directory, Wheel, Archive };
 
-/// What a Debian, RPM or Alpine package records of itself: control, the header, .PKGINFO.
+/// The metadata of a Debian package (control), an RPM package (header) or an Alpine package (.PKGINFO).
 struct SystemPackage {
   std::string architecture;            ///< as it spells it: "amd64", "all", "x86_64", "noarch"; empty where unknown
   std::vector<std::string> libraries;  ///< names of DT_NEEDED that RPM and Alpine packages require: "libz.so.1"

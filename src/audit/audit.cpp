@@ -192,7 +192,8 @@ std::vector<ObjectFacts> libraries_for_objects(const Audit& audit, const AuditOp
   return {};
 }
 
-/// What an interpreter has loaded before the module that a link makes, and what the link's libraries load.
+/// The libraries that are loaded with the module that a link makes: the interpreter's, and those that the link's libraries
+/// need.
 std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOptions& options) {
   const LinkJob& job = audit.job;
   if (!job.scope.command || job.output != OutputKind::SharedObject ||

@@ -196,7 +196,7 @@ void report_suppression_uses(const Policy& policy, const Audit& audit) {
 
 RunResult report_audit(const Request& request, const Audit& audit, std::FILE* stream) {
   RunResult run;
-  // A baseline takes the place of the report unless one is asked for, or the audit has to say why it is incomplete.
+  // --write-baseline prints no report unless a format is given or the audit is incomplete.
   const bool wants_report = !request.formats.empty() || request.statistics || !audit.complete;
   const bool only_baseline = !request.policy.write_baseline.empty() && !wants_report;
   run.reports = write_reports(request, audit, only_baseline ? nullptr : stream);

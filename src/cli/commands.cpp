@@ -204,6 +204,9 @@ int rules_command(const Request& request) {
 int init_command(const Request& request) {
   if (request.has_command || !request.files.empty()) throw UsageError("init takes no arguments");
   const std::string path = ".elfaudit.toml";
+  const std::string known = find_config(".");
+  if (!known.empty() && known.find('/') == std::string::npos)
+    throw UsageError(known + " has the settings of this folder already");
   if (is_there(path)) throw UsageError(path + " exists already");
   write_to(
       path,
@@ -293,7 +296,7 @@ int diagnose_command(const Request& request) {
 
 namespace {
 
-/// What a wheel's name says of it. Nothing: elfaudit can't tell.
+/// A claim in the name of a wheel. `holds`: whether it is true; nothing if that is not known.
 struct WheelClaim {
   std::string claim;  ///< "cp312-cp312", "manylinux_2_17_x86_64"
   std::optional<bool> holds;
@@ -365,7 +368,7 @@ ShownWheel shown(const Audit& audit, std::uint32_t index) {
   return wheel;
 }
 
-/// What several files need alike, with the first of them: "libx.so.1, for pkg/_C.so and 4 more".
+/// One row for each need, with the first file that has it and the number of others: "libx.so.1, for pkg/_C.so and 4 more".
 std::vector<std::string> joined_needs(const std::vector<PlatformNeeds::Reason>& all) {
   struct Need {
     std::string version, text, file;

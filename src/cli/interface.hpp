@@ -47,13 +47,13 @@ struct CommandWords {
 
 CommandWords words_of(const CLI::App& app);
 
-/// What to print for a command line that the parser refuses: what is wrong and what to type, and where the help is.
+/// The message for a command line that the parser refuses: what is wrong, what to type, and the command of the help.
 /// `program`: with every command.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error, const CommandWords& program,
                         const Request& request);
 
-/// What is wrong with a command line that the parser would take for something else, such as a link command without
-/// "--" in front; empty: nothing.
+/// The message for a command line that the parser accepts and that means something else, such as a link command without
+/// "--" before it; empty: there is none.
 std::string misread_command(const CLI::App& app, const Request& request);
 
 /// How it is called, one line for each way: "elfaudit check [OPTION]... FILE...".

@@ -405,7 +405,7 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
       "`elfaudit COMMAND --help` describes one command.");
 }
 
-/// Every command with its options, for what is said of a command line that none of them takes.
+/// All commands with their options, for the messages about command lines that are wrong.
 CommandWords all_commands() {
   CLI::App app("", "elfaudit");
   Request request;

@@ -54,7 +54,7 @@ CLI::Validator existing_folder() {
           "DIR"};
 }
 
-/// -1 and 1.5 are no number of threads.
+/// Refuses -1, 1.5 and words.
 static std::string check_number(const std::string& text) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -181,7 +181,7 @@ void add_path_options(CLI::App& command, Request& request) {
       ->allow_extra_args(false);
 }
 
-/// The severity of that name; none of "never".
+/// The severity of that name; nothing for "never".
 static std::optional<Severity> severity_of(const std::string& level) {
   const auto* found = std::ranges::find(kSeverities, level, [](Severity severity) { return to_word(severity); });
   return found == std::end(kSeverities) ? std::nullopt : std::optional(*found);

@@ -1,7 +1,6 @@
 // What is wrong with a command line, and what to type instead.
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -54,8 +53,12 @@ std::string typed(const Words& words) { return "elfaudit " + shell_line(words); 
 
 /// Is it the first word of a link or build command, and not one of a file here?
 bool is_program(const std::string& word) {
-  if (is_option(word) || (classify_program(word) == ProgramKind::Unknown && !is_build_tool(word))) return false;
-  return word.find('/') == std::string::npos ? !is_there(word) : ::access(word.c_str(), X_OK) == 0;
+  return !is_option(word) && (classify_program(word) != ProgramKind::Unknown || is_build_tool(word)) && !is_there(word);
+}
+
+/// What CMake puts behind a launcher: a compiler by its whole path, and its options.
+bool is_launched_command(const Words& words) {
+  return words.size() > 1 && words.front().starts_with('/') && classify_program(words.front()) != ProgramKind::Unknown;
 }
 
 /// "g++ a.o b.o" in one word.
@@ -137,12 +140,11 @@ std::string without_command(const CommandWords& above, const Words& words, const
   for (const CommandWords& one : above.commands) known.push_back(last_word(one.name));
   const std::string near = did_you_mean(first, known);
   if (near.empty() && above.commands.front().name == "elfaudit check") {
-    if (is_program(first)) {
-      const std::string launcher =
-          first.starts_with('/') ? "; as a launcher of CMake it is \"elfaudit;link;--gate;--\"" : "";
-      return is_build_tool(first) ? refusal_of(first)
-                                  : "missing command: " + typed(joined({"check", "--"}, words)) + launcher;
-    }
+    if (is_launched_command(words))
+      return "missing command: " + typed(joined({"check", "--"}, words)) +
+             "; the launcher for CMake is \"elfaudit;link;--gate;--\"";
+    if (is_program(first))
+      return is_build_tool(first) ? refusal_of(first) : "missing command: " + typed(joined({"check", "--"}, words));
     if (is_there(first)) return "missing command: " + typed(joined(command_for(first), words));
   }
   if (near.empty() && is_there(first)) return missing_command(above);

@@ -203,7 +203,8 @@ class ConfigReader {
       refuse(node, unknown + ": in this file the keys stand at the top, without [tool.elfaudit]");
     if (is_among(key, kNoKeys)) refuse(node, fmt::format("{}: --{} is for the command line alone", unknown, key));
     const std::string_view ours = own_name_of(key);
-    refuse(node, unknown + (ours.empty() ? did_you_mean(key, known) : fmt::format(": write {}", ours)));
+    refuse(node, unknown + (ours.empty() ? did_you_mean(key, known)
+                                         : fmt::format(": write {}", ours.substr(0, ours.find('=')))));
   }
 
   std::string text_of(const std::string& key, const toml::node& node) const {

@@ -584,7 +584,7 @@ std::vector<InputError> failed_links(const std::string& folder) {
     const std::optional<timespec> made = time_of(output);
     bool is_older = false;
     for (const std::string& file : files_named(link)) {
-      if (file == output_of(link)) continue;
+      if (file == output_of(link) || is_of_system(file)) continue;
       const std::optional<timespec> changed = time_of(in_folder(link.folder, file));
       if (!changed) return;
       is_older = is_older || (made && is_later(*changed, *made));

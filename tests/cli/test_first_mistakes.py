@@ -44,7 +44,7 @@ MISTAKES = [
     ("diagnose make all", "diagnose reads what a build printed: make all 2>&1 | elfaudit diagnose -"),
     ("diagnose -- ninja", "diagnose reads what a build printed: ninja 2>&1 | elfaudit diagnose -"),
     ('check "g++ a.o b.o"', "put -- in front of a link command, and no quotes around it: elfaudit check -- g++ a.o b.o"),
-    ("/usr/bin/g++ a.o", 'missing command: elfaudit check -- /usr/bin/g++ a.o; as a launcher of CMake it is "elfaudit;link;--gate;--"'),
+    ("/usr/bin/g++ a.o", 'missing command: elfaudit check -- /usr/bin/g++ a.o; the launcher for CMake is "elfaudit;link;--gate;--"'),
     ("explain a.o level", "the symbol comes before the files: elfaudit explain level a.o"),
     # No command, or another one.
     ("", "Usage: elfaudit COMMAND [OPTION]..."),
@@ -121,6 +121,13 @@ MISTAKES = [
 def test_a_mistake_is_answered(desk, line, says):
     result = desk.sh(f'"$ELFAUDIT" {line}', check=False)
     assert result.code == 2 and says in result.out + result.err, result
+
+
+def test_a_program_file_is_a_file(desk):
+    """Also one that is called as a compiler, and lies in a folder."""
+    desk.sh("mkdir -p bin; g++ a.o -o bin/python3; cp bin/python3 bin/gcc")
+    assert desk.audit("check", "bin/python3", "bin/gcc").code == 0
+    assert desk.audit("bin/gcc").err.startswith("elfaudit: missing command: elfaudit check bin/gcc\n")
 
 
 def test_the_version_has_its_usual_names(desk):
