@@ -432,7 +432,7 @@ void check_formats(const Request& request) {
 
 void keep_inputs(std::string_view option, const std::string& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0) return;
+  if (path.empty() || !fs::is_regular_file(path, error) || fs::file_size(path, error) == 0) return;
   const ProbedKind kind = probe_file(path).kind;
   const bool is_binary = (kind != ProbedKind::Text && kind != ProbedKind::Other) || is_package(path);
   if (is_binary || is_source(path))

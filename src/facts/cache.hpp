@@ -93,6 +93,13 @@ struct RememberedRun {
   std::size_t paths = 0;  ///< that are as they were
 };
 
+/// A folder in which the run writes something, maybe in a folder below.
+struct WrittenFolder {
+  std::set<std::string> names;  ///< that the run writes
+  std::array<std::uint64_t, 2> identity{};
+  std::uint64_t others = 0;  ///< a hash of the other names, and of the files that they stand for
+};
+
 class RunCache {
  public:
   /// `words`: the command line, and whatever else decides on the reports. `reports`: the files that the run writes.
@@ -105,13 +112,6 @@ class RunCache {
   void keep(const RunResult& result, const FileUses& uses) const;
 
  private:
-  /// A folder in which the run writes something, maybe in a folder below.
-  struct WrittenFolder {
-    std::set<std::string> names{};  ///< that the run writes
-    std::array<std::uint64_t, 2> identity{};
-    std::uint64_t others = 0;  ///< a hash of the other names, and of the files that they stand for
-  };
-
   void add_written(const std::string& path);
   bool is_written(const std::string& path) const;
   bool ignores_times(PathState& state) const;

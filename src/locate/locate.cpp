@@ -168,7 +168,7 @@ class DefinitionEvidence {
       return;
     }
     answer.written.unit = nullptr;
-    answer.note = fmt::format("if {} is its source", evidence(i).source);
+    answer.note = fmt::format("{}: if {} is its source", located_[i].place.why_unknown, evidence(i).source);
   }
 
   /// A thunk is where its function is; GCC describes covariant ones, by the line of the class.

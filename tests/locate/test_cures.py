@@ -436,7 +436,7 @@ def test_nothing_but_the_objects(lab):
     guessed = finding(lab, ["a.o", "b.o"])
     assert guessed["cause"]["kind"] == "variable-not-extern" and not any(fix["diff"] for fix in guessed["fixes"])
     assert [(site["known_by"], site["file"], site["line"], site["notes"]) for site in guessed["sites"]] == [
-        ("source-scan", "h.h", 1, ["if a.cpp is its source"]), ("source-scan", "h.h", 1, ["if b.cpp is its source"])]
+        ("source-scan", "h.h", 1, ["no debug info: if a.cpp is its source"]), ("source-scan", "h.h", 1, ["no debug info: if b.cpp is its source"])]
     lab.sh("touch -d '+1 hour' h.h")  # it may have been another
     unknown = finding(lab, ["a.o", "b.o"])
     assert unknown["cause"] is None and unknown["sites"][0]["file"] is None
