@@ -335,16 +335,17 @@ void LoadedFiles::answer(RootError& open) {
 }
 
 void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::string& path) {
+  const Finding* found = finding_about(audit.findings, error);
   const Image* image = audit.images.empty() ? nullptr : &audit.images.front();
-  const std::string definer = image == nullptr || error.symbol.empty() ? "" : definer_in(*image, error.symbol);
-  const Finding* found = definer.empty() ? finding_about(audit.findings, error) : nullptr;
   if (found != nullptr) {
     if (!found->fixes.empty()) {
       error.notes.clear();  // the words alone said less
       error.fixes.clear();
     }
     error.finding = *found;
-  } else if (!definer.empty()) {
+  } else if (const std::string definer =
+                 image == nullptr || error.symbol.empty() ? "" : definer_in(*image, error.symbol);
+             !definer.empty()) {
     error.notes = {
         fmt::format("{}, which {} would load here, defines it: another copy of that library was "
                     "loaded, or this one was built since",
@@ -354,7 +355,14 @@ void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::s
   }
   if (error.symbol.empty() || searched_ == kMostSearched) return;
   ++searched_;
+  const auto is_loaded = [&](const std::string& library) {
+    std::error_code failed;
+    return image != nullptr && std::ranges::any_of(image->closure.libraries, [&](const auto& loaded) {
+             return fs::equivalent(loaded.path, library, failed);
+           });
+  };
   for (const std::string& library : definers_beside(path, error.symbol)) {
+    if (is_loaded(library)) continue;
     error.notes.push_back(fmt::format("{} defines it, and {} does not need that library", library, base_name(path)));
     error.fixes.insert(error.fixes.begin(), fmt::format("link {} with {}", base_name(path), library));
   }

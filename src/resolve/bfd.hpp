@@ -10,7 +10,6 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
-#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 

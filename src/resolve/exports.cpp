@@ -3,12 +3,15 @@
 
 #include "resolve/exports.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -295,8 +298,8 @@ void sort_by_kind(std::vector<Rejection>& rejections) {
 /// A name that shared objects refer to.
 struct Want {
   std::string_view version;
-  SymbolId first;       ///< invalid when only a library beside the line refers to it
-  std::string_view by;  ///< that library
+  SymbolId first;                   ///< invalid when only a library beside the line refers to it
+  const ObjectFacts* by = nullptr;  ///< the first library that refers to it
   bool defined = false;
   bool by_shared = false;  ///< a shared object defines it
   bool regular_strong = false;
@@ -329,7 +332,10 @@ class SharedReferences {
   void collect(const std::vector<IndirectLibrary>& needed) {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       if (takes_part(i)) add_references(inputs_[i].objects[0], ObjectId{i, 0});
-    for (const IndirectLibrary& library : needed) add_references(library.facts, {});
+    for (const IndirectLibrary& library : needed) {
+      add_references(library.facts, {});
+      if (library.path.empty()) not_found_.insert(library.name);
+    }
     if (wants_.empty()) return;
     for (const ObjectId id : linked_objects(inputs_, out_)) look_at(id);
     for (const IndirectLibrary& library : needed) look_at(library.facts);
@@ -367,7 +373,7 @@ class SharedReferences {
       if (std::ranges::find(wants, version, &Want::version) != wants.end()) continue;
       Want& want = wants.emplace_back();
       want.version = version;
-      want.by = object.origin.path;
+      want.by = &object;
       if (id.valid()) want.first = {id, s};
     }
   }
@@ -430,7 +436,15 @@ class SharedReferences {
     if (want.first.valid())
       made.references.push_back({want.first, {}, 0});
     else
-      made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
+      made.remarks.push_back("needed by " + want.by->origin.path + ", which a shared object of the link needs");
+    std::vector<std::string> missing = want.by->needed;
+    std::erase_if(missing, [&](const std::string& library) { return !not_found_.contains(library); });
+    if (missing.empty()) return;
+    made.suppliers.push_back({std::string(kNeededLibraryNotFound),
+                              fmt::format("{} needs {}, which {} does not find", want.by->origin.path,
+                                          fmt::join(missing, " and "), linker_.name),
+                              fmt::format("{}", fmt::join(missing, " ")),
+                              {}});
   }
 
   void check_exported(std::string_view name, const Want& want, const std::function<bool(const SymbolId&)>& removed) {
@@ -440,7 +454,7 @@ class SharedReferences {
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
     // Link-time optimisation makes a definition local when nothing outside of its code uses it.
     if (why.empty() || object.origin.bytecode || removed(want.definition)) return;
-    if (!want.first.valid()) why.append(", and needed by ").append(want.by);
+    if (!want.first.valid()) why.append(", and needed by ").append(want.by->origin.path);
     std::string printed(name);
     if (traits_of(job_).prints_hidden_versions && !symbol.version.empty())
       printed.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));
@@ -457,6 +471,7 @@ class SharedReferences {
   bool refuses_hidden_;                                      ///< rule 4
   std::map<std::string, std::string, std::less<>> wrapped_;  ///< what a reference really means
   std::unordered_map<std::string_view, std::vector<Want>> wants_;
+  std::set<std::string_view> not_found_;  ///< libraries that others need
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
-#include "resolve/unsettled.hpp"
+#include "resolve/link_symbols.hpp"
 #include "scan/library_names.hpp"
 
 namespace elfaudit {

@@ -17,7 +17,6 @@
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
-#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 

@@ -14,7 +14,6 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
-#include "resolve/unsettled.hpp"
 
 namespace elfaudit {
 

@@ -15,7 +15,6 @@
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/live_sections.hpp"
-#include "resolve/unsettled.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "target/traits.hpp"

@@ -254,14 +254,9 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     finding.fixes.push_back({fmt::format("leave {} out, and let this device link have all objects", output)});
     return;
   }
-  if (!name.elsewhere.empty()) {
-    const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
-    finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
-    finding.fixes.push_back({fmt::format("compile what defines it for {} too ({})", archs, arch_option(name.arch))});
-    return;
-  }
   for (const std::string& supplier : name.suppliers) {
-    const std::string option = library_option(supplier);
+    const bool is_searched = is_among(supplier.substr(0, supplier.rfind('/')), evidence.job.library_dirs);
+    const std::string option = is_searched ? library_option(supplier) : supplier;
     if (!finding.cause)
       finding.cause = {"library-not-linked",
                        fmt::format("{} defines it and is not on the device link's line{}", supplier,
@@ -269,7 +264,15 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
                        option};
     finding.fixes.push_back({fmt::format("add {} to the device link", option)});
   }
-  if (!name.suppliers.empty() || evidence.device_relatives == nullptr) return;
+  if (!name.suppliers.empty()) return;
+  if (!name.elsewhere.empty()) {
+    const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
+    finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
+    finding.fixes.push_back({fmt::format("compile what defines it for {} too ({}), and name it in the device link",
+                                         archs, arch_option(name.arch))});
+    return;
+  }
+  if (evidence.device_relatives == nullptr) return;
   if (const auto kin = evidence.device_relatives->find(name.symbol); kin != evidence.device_relatives->end())
     finding.notes = kin->second;
 }

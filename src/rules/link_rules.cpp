@@ -673,16 +673,14 @@ class LtoCheck {
   Problem of_gcc(const ObjectFacts& object) {
     const LtoPolicy& policy = evidence_.job.lto;
     if (linker_.compiles_bitcode)
-      return {fmt::format("holds GCC's bytecode alone, which {} can't read: it is an empty object to it; compile with "
-                          "-ffat-lto-objects, or link with another linker",
-                          linker_.name),
+      return {fmt::format("holds GCC's bytecode alone, which {} can't read: it is an empty object to it; {}",
+                          linker_.name, how_to_read_bytecode_of_gcc(linker_)),
               false};
     if (!policy.gcc)
-      return {
-          fmt::format("holds GCC's bytecode alone, and {} has no plugin that reads it{}; link with gcc or g++, without "
-                      "-fno-lto and -fno-use-linker-plugin",
-                      linker_.name, linker_.refuses_unread_bytecode ? "" : ": it is an empty object to it"),
-          linker_.refuses_unread_bytecode};
+      return {fmt::format("holds GCC's bytecode alone, and {} has no plugin that reads it{}; {}", linker_.name,
+                          linker_.refuses_unread_bytecode ? "" : ": it is an empty object to it",
+                          how_to_read_bytecode_of_gcc(linker_)),
+              linker_.refuses_unread_bytecode};
     const int made_by = major_version(object.lto.version);
     if (policy.gcc_version != 0 && made_by != 0 && made_by != policy.gcc_version)
       return {fmt::format("holds bytecode of GCC {}, and GCC {} links: it reads its own alone; compile it again",

@@ -337,20 +337,34 @@ std::string library_option(std::string_view path) {
   return bare.starts_with("m-2.") ? "-lm" : "-l" + std::string(bare);  // glibc's libm.a is a script for libm-2.36.a
 }
 
-std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted) {
-  constexpr std::size_t kMostFiles = 1000;
+/// At most 1000 entries of a folder, by name. Empty: the working directory.
+static std::vector<std::string> entries_of(
+    const std::string& folder, const std::function<bool(const std::filesystem::directory_entry&)>& is_wanted) {
+  constexpr std::size_t kMostEntries = 1000;
   std::vector<std::string> found;
   note_use(folder.empty() ? "." : folder);
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (is_wanted(name) && entry->is_regular_file(error))
-      found.push_back(folder.empty() ? name : entry->path().string());
-    if (found.size() == kMostFiles) break;
+    if (is_wanted(*entry)) found.push_back(folder.empty() ? entry->path().filename().string() : entry->path().string());
+    if (found.size() == kMostEntries) break;
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted) {
+  return entries_of(folder, [&](const std::filesystem::directory_entry& entry) {
+    std::error_code error;
+    return is_wanted(entry.path().filename().string()) && entry.is_regular_file(error);
+  });
+}
+
+std::vector<std::string> folders_in(const std::string& folder) {
+  return entries_of(folder, [](const std::filesystem::directory_entry& entry) {
+    std::error_code error;
+    return entry.is_directory(error);
+  });
 }
 
 std::vector<std::string> in_folders_of_other_versions(const std::string& library) {

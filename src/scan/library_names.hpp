@@ -31,6 +31,9 @@ std::string library_option(std::string_view path);
 /// The regular files of a folder whose names are wanted, by name; at most 1000. Empty: the working directory.
 std::vector<std::string> files_in(const std::string& folder, const std::function<bool(const std::string&)>& is_wanted);
 
+/// The same of its folders.
+std::vector<std::string> folders_in(const std::string& folder);
+
 /// "foo-3.8/lib/libfoo.so" and its like, for "foo-3.5/lib/libfoo.so".
 std::vector<std::string> in_folders_of_other_versions(const std::string& library);
 

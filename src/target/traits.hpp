@@ -174,6 +174,12 @@ const LinkerTraits& traits_of(LinkerKind linker, int version = 0);
 /// Of the linker whose rules the job is judged by.
 inline const LinkerTraits& traits_of(const LinkJob& job) { return traits_of(job.linker, job.linker_version); }
 
+/// What to do where the linker can't read objects that GCC made with -flto alone.
+inline std::string_view how_to_read_bytecode_of_gcc(const LinkerTraits& linker) {
+  return linker.compiles_bitcode ? "link with another linker (-fuse-ld=bfd), or compile with -ffat-lto-objects"
+                                 : "link with gcc or g++, without -fno-lto and -fno-use-linker-plugin";
+}
+
 /// All columns, in the order of the table.
 std::span<const LinkerTraits> all_linkers();
 

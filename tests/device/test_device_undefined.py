@@ -189,3 +189,14 @@ def test_object_beside_the_one_that_refers_to_it(bench, how):
         assert found["cause"]["kind"] == kind and found["fixes"][0]["text"].startswith(fix), found
     said = bench.audit("explain", "f(int)", "beside/calls-f.o", "beside/f.o").out
     assert ("no device code for sm_80 defines it" in said) == (kind != "library-not-linked"), said
+
+
+def test_what_fits_is_named_before_what_does_not(bench):
+    """Beside the object: code for another architecture, and then an archive with code for this one."""
+    bench.sh("rm -rf beside; mkdir beside; cp calls-f.o beside")
+    bench.write("beside/f.cu", "__device__ int f(int x) { return x; }\n")
+    bench.sh("cd beside && nvcc -arch=sm_90 -rdc=true -c f.cu -o a.o && nvcc -arch=sm_80 -rdc=true -c f.cu -o f.o && ar rc libz.a f.o && rm f.o")
+    audit = bench.audit("check", "--format", "json", "--", "nvcc", "-arch=sm_80", "-dlink", "beside/calls-f.o", "-o", "x.o")
+    [found] = [f for f in audit.json()["findings"] if f["rule"] == "device-undefined-symbol"]
+    assert [fix["text"] for fix in found["fixes"]] == ["add beside/libz.a to the device link"], found
+    bench.sh("nvcc -arch=sm_80 -dlink beside/calls-f.o beside/libz.a -o linked.o")

@@ -505,3 +505,16 @@ def test_damaged_bytecode_is_an_error_or_read(lab, cut):
         assert lab.audit("check", "cut.o").code == 2
         (lab.path / "odd.o").write_bytes(whole[:cut] + b"\xff" * 8 + whole[cut + 8:])
         lab.audit("check", "odd.o")
+
+
+@pytest.mark.parametrize("command", ["g++ -fuse-ld=lld", "g++ -fno-use-linker-plugin -fno-lto"])
+def test_what_bytecode_that_is_not_read_defines(lab, command):
+    need("ld.lld")
+    lab.cc("main.o", "int f(); int main() { return f(); }", "g++ -flto")
+    lab.ar("libf.a", lab.cc("f.o", "int f() { return 1; }", "g++ -flto"))
+    lab.cc("g.o", "int f(); int g() { return f(); }", "g++")
+    link = [*command.split(), "g.o", "main.o", "f.o", "-o", "app"]
+    assert lab.sh(" ".join(link), check=False).code == 1
+    causes = {finding["symbol"]: finding["cause"]["text"] for finding in lab.audit("check", "--format", "json", "--", *link).json()["findings"] if finding["symbol"]}
+    assert {name: text.split(" defines it in GCC's bytecode alone (-flto)")[0] for name, text in causes.items()} == {"main": "main.o", "_Z1fv": "f.o"}
+    lab.sh("g++ -fuse-ld=bfd -flto g.o main.o f.o -o app")

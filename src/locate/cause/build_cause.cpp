@@ -90,8 +90,8 @@ constexpr std::size_t kMostNamedObjects = 5000;  // that are read for their name
 
 /// The build has nothing to add where the line has the definition, and how it is built is wrong.
 bool may_be_in_build(const Finding& finding) {
-  constexpr std::array<std::string_view, 5> kSettled{"library-not-named", "not-exported", "hidden-reference",
-                                                     "other-version", "archive-index"};
+  constexpr std::array<std::string_view, 6> kSettled{"library-not-named", "not-exported",  "hidden-reference",
+                                                     "other-version",     "archive-index", "bytecode-not-read"};
   if (finding.rule != "undefined-symbol" || finding.symbol.empty() || finding.symbol == "main") return false;
   return !finding.cause || std::find(kSettled.begin(), kSettled.end(), finding.cause->kind) == kSettled.end();
 }

@@ -1,4 +1,4 @@
-// Libraries and objects that would define what a link is missing, on the host and on the device.
+// Libraries and objects that would define what a link of host code is missing.
 
 #include "locate/providers/providers.hpp"
 
@@ -16,17 +16,18 @@
 #include <unordered_set>
 #include <vector>
 
-#include "elf/archive.hpp"
+#include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
+#include "scan/object_reader.hpp"
 #include "scan/scan.hpp"
 #include "scan/spelling.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -56,7 +57,9 @@ class SupplierSearch {
 
   void run() {
     for (std::size_t i = 0; i < missing_.size(); ++i) name_by_option(i);
+    look_for_needed();
     look_on_the_line();
+    look_into_bytecode();
     look_for_sections();
     look_among_locals();
     look_among_kernels();
@@ -92,6 +95,7 @@ class SupplierSearch {
   void say_where_to_put() {
     for (Unresolved* name : missing_)
       for (Supplier& supplier : name->suppliers) {
+        if (supplier.kind == kNeededLibraryNotFound && supplier.fix.empty()) supplier.fix = where_needed_go(supplier);
         if (const auto behind = behind_.find(supplier.about);
             behind != behind_.end() && supplier.kind == "library-too-early")
           for (const std::uint32_t archive : behind->second) supplier.fix += " and " + spelled(archive);
@@ -113,6 +117,48 @@ class SupplierSearch {
       missing_[i]->suppliers.clear();
       return offer_placed(i, std::move(named));
     }
+  }
+
+  /// Libraries that others need, where the linker doesn't look: -L is for the line alone.
+  void look_for_needed() {
+    std::vector<std::string> folders;
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      for (Supplier& supplier : missing_[i]->suppliers) {
+        if (supplier.kind != kNeededLibraryNotFound) continue;
+        if (folders.empty()) folders = folders_near_libraries();
+        each_word(supplier.about, [&](std::string_view library) { find_needed_in(folders, library, i, supplier); });
+      }
+  }
+
+  void find_needed_in(const std::vector<std::string>& folders, std::string_view library, std::size_t i,
+                      Supplier& supplier) {
+    for (const std::string& folder : folders) {
+      if (!supplier.fix.empty()) return;
+      const std::string path = fmt::format("{}/{}", folder, library);
+      if (!is_there(path) || libraries_among({path}, {missing_[i]->symbol}).empty()) continue;
+      supplier.text += fmt::format(": {} defines it", path);
+      supplier.fix = fmt::format("add -Wl,-rpath-link,{}", folder);
+    }
+  }
+
+  /// -L, and those of the user's shared objects with the folders beside them.
+  std::vector<std::string> folders_near_libraries() const {
+    constexpr std::size_t kMostFolders = 500;
+    std::vector<std::string> folders = job_.search_dirs;
+    const auto add = [&](const std::filesystem::path& folder) {
+      if (folders.size() < kMostFolders && !is_among(folder.string(), folders)) folders.push_back(folder.string());
+    };
+    for (const InputFacts& input : inputs_) {
+      if (input.kind != InputKind::SharedObject || is_of_system(input.path)) continue;
+      const std::filesystem::path folder = std::filesystem::path(input.path).parent_path();
+      add(folder.empty() ? "." : folder);
+      for (const std::string& beside : folders_in(folder.parent_path().string())) add(beside);
+    }
+    return folders;
+  }
+
+  static std::string where_needed_go(const Supplier& supplier) {
+    return "add -Wl,-rpath-link,DIR, where DIR is the folder of " + supplier.about + ", or name that file on the line";
   }
 
   /// As a person finds it on the line: "-lfoo", not where that was found.
@@ -312,6 +358,31 @@ class SupplierSearch {
     }
   }
 
+  /// The linker takes an object of GCC's bytecode alone for an empty one where it can't read that.
+  void look_into_bytecode() {
+    std::size_t read = 0;
+    for (std::uint32_t in = 0; in < inputs_.size(); ++in)
+      for (const ObjectFacts& one : inputs_[in].objects) {
+        if (one.lto.compiler != LtoCompiler::Gcc || one.lto.fat || one.origin.bytecode || one.unopened) continue;
+        if (++read > kMostLookedInto) return;
+        try {
+          const ObjectFacts hidden = read_object(ElfFile::open(one.origin), one.origin);
+          for (const Symbol& symbol : hidden.symbols)
+            if (const auto found = by_base_.find(hidden.name(symbol)); symbol.defined() && found != by_base_.end())
+              for (const std::size_t i : found->second) offer_bytecode(i, one.origin.display());
+        } catch (const InputError&) {  // reported where it is read
+        }
+      }
+  }
+
+  void offer_bytecode(std::size_t i, const std::string& who) {
+    const LinkerTraits& linker = traits_of(job_);
+    offer(i, {"bytecode-not-read",
+              fmt::format("{} defines it in GCC's bytecode alone (-flto), which {} can't read{}", who, linker.name,
+                          linker.compiles_bitcode ? "" : " without GCC's plugin"),
+              who, std::string(how_to_read_bytecode_of_gcc(linker))});
+  }
+
   /// The linker itself defines __start_X and __stop_X where the output has a section X.
   void look_for_sections() {
     for (std::size_t i = 0; i < missing_.size(); ++i) {
@@ -476,7 +547,9 @@ class SupplierSearch {
   }
 
   /// Not the name itself: it gives way to a library that has that.
-  static bool is_guess(const Supplier& supplier) { return supplier.kind == "other-parameters"; }
+  static bool is_guess(const Supplier& supplier) {
+    return supplier.kind == "other-parameters" || (supplier.kind == kNeededLibraryNotFound && supplier.fix.empty());
+  }
 
   void offer_in_place_of_guesses(std::size_t name, Supplier supplier) {
     std::erase_if(missing_[name]->suppliers, is_guess);
@@ -830,171 +903,6 @@ class SupplierSearch {
 void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
                          const std::vector<Unresolved*>& missing, const MemberOpener& open) {
   if (!missing.empty()) SupplierSearch(job, inputs, resolution, missing, open).run();
-}
-
-namespace {
-
-constexpr std::uint64_t kMostDecoded = std::uint64_t{256} << 20;  // of images, once decompressed
-
-class DeviceSupplierSearch {
- public:
-  DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {
-    for (DeviceUnresolved& name : unresolved) {
-      if (!by_name_.contains(name.symbol)) {
-        if (names_.size() == kMostMissing) continue;
-        by_name_.emplace(name.symbol, names_.size());
-        names_.push_back({Spelling(name.symbol), {}, {}, {}, {}});
-      }
-      names_[by_name_.find(name.symbol)->second].missing.push_back(&name);
-      archs_.insert(name.arch);
-    }
-  }
-
-  void look_on_the_line(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
-    for (const DeviceTarget& target : targets)
-      for (const DeviceInput& input : target.inputs) {
-        const ObjectFacts& object = inputs[input.object.input].objects[input.object.object];
-        const auto decoded = object.device.decoded.find(input.image);
-        if (decoded == object.device.decoded.end()) continue;
-        look_for_kin(decoded->second, object.origin.display());
-        for (const DeviceSymbol& symbol : decoded->second.symbols)
-          if (is_strong(symbol)) linked_.insert(decoded->second.name(symbol));
-      }
-  }
-
-  /// Objects of the line that a device link drops, since they have no code for its architecture.
-  void look_into_skipped(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
-    std::set<ObjectId> skipped;
-    for (const DeviceTarget& target : targets) skipped.insert(target.skipped.begin(), target.skipped.end());
-    for (const ObjectId id : skipped) look_at_all_images(inputs[id.input].objects[id.object]);
-  }
-
-  /// An archive or an object that is not on the line.
-  void look_into(const std::string& path) {
-    try {
-      if (path.ends_with(".a") && !holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
-      std::vector<InputFacts> facts{scan_input(path)};
-      read_device_code(facts);
-      for (ObjectFacts& object : facts.front().objects.edit()) look_into(object, path);
-    } catch (const InputError&) {
-    }
-  }
-
-  bool is_open() const { return std::ranges::any_of(names_, &Name::is_open); }
-
-  DeviceRelatives finish() {
-    DeviceRelatives kin;
-    for (Name& name : names_) {
-      for (DeviceUnresolved* missing : name.missing) {
-        missing->suppliers = name.definers;
-        missing->elsewhere = name.elsewhere;
-      }
-      if (!name.kin.empty()) kin.emplace(name.missing.front()->symbol, std::move(name.kin));
-    }
-    return kin;
-  }
-
- private:
-  struct Name {
-    Spelling spelling;
-    std::vector<DeviceUnresolved*> missing;  ///< one for each architecture
-    std::vector<std::string> definers;
-    std::vector<std::string> elsewhere;
-    std::vector<std::string> kin;
-    bool is_open() const { return definers.empty() && elsewhere.empty() && kin.empty(); }
-  };
-
-  static bool is_strong(const DeviceSymbol& symbol) { return symbol.defined && symbol.binding == Binding::Global; }
-
-  static void remark(std::vector<std::string>& remarks, std::string text) {
-    if (remarks.size() < kMostSuppliers && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
-      remarks.push_back(std::move(text));
-  }
-
-  /// The missing name that the symbol defines; null: none of them.
-  Name* defined_by(const DeviceSymbol& symbol, const DeviceSymbols& symbols) {
-    const auto found = symbol.defined ? by_name_.find(symbols.name(symbol)) : by_name_.end();
-    return found == by_name_.end() ? nullptr : &names_[found->second];
-  }
-
-  /// Null: it can't be read, or enough was read.
-  const DeviceSymbols* decoded(ObjectFacts& object, std::uint32_t image) {
-    if (object.device.images[image].real_size > kMostDecoded - read_) return nullptr;
-    read_ += object.device.images[image].real_size;
-    try {
-      decode_image(object, image);
-    } catch (const InputError&) {
-    }
-    const auto found = object.device.decoded.find(image);
-    return found == object.device.decoded.end() ? nullptr : &found->second;
-  }
-
-  /// Of an object that has no code for the architecture.
-  void look_at_all_images(ObjectFacts object) {
-    std::map<Name*, std::set<std::string>> archs;
-    for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
-      if (const DeviceSymbols* symbols = decoded(object, i))
-        for (const DeviceSymbol& symbol : symbols->symbols)
-          if (Name* name = defined_by(symbol, *symbols)) archs[name].insert(object.device.images[i].target());
-    for (const auto& [name, held] : archs)
-      remark(name->elsewhere, fmt::format("{} defines it for {}", object.origin.display(), fmt::join(held, " and ")));
-  }
-
-  void look_into(ObjectFacts& object, const std::string& path) {
-    std::uint32_t image = kNone;
-    for (const GpuArch& arch : archs_) image = image != kNone ? image : choose_(object.device, arch);
-    const auto is_linkable = [](const DeviceImage& one) { return one.found_in == DeviceContainer::RelocatableFatbin; };
-    if (image == kNone && path.ends_with(".o") && std::ranges::all_of(object.device.images, is_linkable))
-      return look_at_all_images(object);
-    const DeviceSymbols* symbols = image == kNone ? nullptr : decoded(object, image);
-    const auto is_second = [&](const auto& one) { return is_strong(one) && linked_.contains(symbols->name(one)); };
-    if (symbols == nullptr || (path.ends_with(".o") && std::ranges::any_of(symbols->symbols, is_second))) return;
-    for (const DeviceSymbol& symbol : symbols->symbols)
-      if (Name* name = defined_by(symbol, *symbols)) remark(name->definers, path);
-    if (!path.ends_with(".o")) look_for_kin(*symbols, path + ", which is not on the device link's line,");
-  }
-
-  void look_for_kin(const DeviceSymbols& symbols, const std::string& who) {
-    for (const DeviceSymbol& symbol : symbols.symbols) {
-      if (!symbol.defined) continue;
-      const std::string_view present = symbols.name(symbol);
-      for (Name& name : names_)
-        if (name.spelling.may_be_kin(present) && name.spelling.kin_to(present) != Kinship::None)
-          remark(name.kin, fmt::format("{} defines {}", who, demangle(present)));
-    }
-  }
-
-  const ImageChooser& choose_;
-  std::set<GpuArch> archs_;
-  std::vector<Name> names_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< into names_
-  std::uint64_t read_ = 0;                                   ///< bytes of images
-  std::set<std::string_view> linked_;                        ///< what the link defines, and may not define again
-};
-
-}  // namespace
-
-DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs,
-                                      const ImageChooser& choose, DeviceResolution& device) {
-  if (device.unresolved.empty()) return {};
-  DeviceSupplierSearch search(choose, device.unresolved);
-  search.look_on_the_line(inputs, device.targets);
-  search.look_into_skipped(inputs, device.targets);
-  std::set<std::string_view> on_line;
-  for (const LinkInput& input : job.inputs) on_line.insert(base_name(input.path));
-  const auto look_in = [&](const std::string& folder, std::string_view start, std::string_view end) {
-    const auto fits = [&](std::string_view name) { return name.starts_with(start) && name.ends_with(end); };
-    for (const std::string& file : files_in(folder, fits))
-      if (!on_line.contains(base_name(file))) search.look_into(file);
-  };
-  for (const std::string& dir : job.library_dirs) look_in(dir, "lib", ".a");
-  std::set<std::string> folders;
-  for (const DeviceUnresolved& name : device.unresolved)
-    for (const DeviceSymbolId& reference : name.references)
-      if (const std::filesystem::path file = inputs[reference.in.input].path;
-          name.arch.processor.empty() && folders.insert(file.parent_path()).second && search.is_open())
-        look_in(file.parent_path(), "", ".o");
-  return search.finish();
 }
 
 }  // namespace elfaudit

@@ -30,8 +30,8 @@ using ImageChooser = std::function<std::uint32_t(const DeviceFacts&, const GpuAr
 /// By symbol, in words.
 using DeviceRelatives = std::map<std::string, std::vector<std::string>>;
 
-/// Fills in DeviceUnresolved::suppliers with the archives in the user's library folders (not below them), and the objects
-/// beside those that refer to the name, that define it and are not on the line. Returns who has a function of that name
+/// Fills in DeviceUnresolved::suppliers with the archives in the user's library folders (not below them), and the archives
+/// and objects beside those that refer to the name, that define it and are not on the line. Returns who has a function of that name
 /// with other parameters: an input, or such an archive. Unreadable files are passed over: this is advice, not
 /// verdict. Looks at a bounded number of names, files and bytes.
 DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs,
