@@ -72,7 +72,8 @@ struct Audit {
   std::vector<Finding> known;                 ///< in the policy's baseline, so not new
   std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions matched
   bool complete = true;                       ///< every input was read whole
-  std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
+  bool leaves_types = false;  ///< the objects of a link command have debug info whose types were not compared
+  std::vector<Pass> passes;   ///< in the order they ran; the one part that differs from run to run
   /// Of an audit of several links: each link, without findings and packages; its inputs share their objects with the
   /// others. The other members combine theirs, except `resolution`, which is each link's own and has only its judgement
   /// here.

@@ -45,6 +45,7 @@ struct ReportOptions {
   std::optional<Severity> fail_on = Severity::Error;  ///< junit: which findings are failures; nothing: none
   std::string source_root{};  ///< sarif, github: what relative paths start from; empty: the working directory
   std::string config{};       ///< the configuration file that applies, named in the summary; empty: none
+  std::string selected{};     ///< the rules of --select, named in the summary; empty: all that are on
 };
 
 /// Human-readable: every finding with its sites, then a summary line.

@@ -36,6 +36,7 @@
 #include "stale/stale.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/path.hpp"
 #include "support/threads.hpp"
 #include "target/traits.hpp"
 
@@ -339,6 +340,7 @@ class AuditRun {
   void find_demands();
   void compare_instruction_sets();
   void compare_debug_types();
+  bool has_types_to_compare() const;
   void apply_all_rules();
   void note_host_shadows();
   void find_places();
@@ -531,9 +533,30 @@ void AuditRun::compare_instruction_sets() {
 }
 
 void AuditRun::compare_debug_types() {
-  if (!compares_types(options_.enable)) return;
+  if (!compares_types(options_.enable)) {
+    made_.leaves_types = made_.job.scope.command && has_types_to_compare();
+    return;
+  }
   types_ = attempt_("types", [&] { return compare_types(made_.inputs, made_.resolution, type_reading()); });
   made_.job.notes.insert(made_.job.notes.end(), types_.notes.begin(), types_.notes.end());
+}
+
+/// Of the user's objects, the first are asked: a build has debug info or has none.
+bool AuditRun::has_types_to_compare() const {
+  constexpr std::size_t kMostAsked = 4;
+  std::vector<ObjectId> objects = linked_relocatables(made_.inputs, made_.resolution);
+  std::erase_if(objects, [&](ObjectId id) { return is_of_system(object_of(made_.inputs, id).origin.path); });
+  if (objects.size() < 2) return false;
+  objects.resize(std::min(objects.size(), kMostAsked));
+  return std::ranges::any_of(objects, [&](ObjectId id) {
+    try {
+      Origin origin = object_of(made_.inputs, id).origin;
+      origin.bytecode = false;
+      return has_section(origin, ".debug_info") || has_section(origin, ".gnu.debuglto_.debug_info");
+    } catch (const InputError&) {  // reported where it is read
+      return false;
+    }
+  });
 }
 
 Resolution AuditRun::resolve_as(LinkerKind linker) const {

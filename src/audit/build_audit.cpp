@@ -136,6 +136,7 @@ class Sum {
       if (paths_.insert(input.path).second) sum_.inputs.push_back(input);
     for (const InputError& missing : audit.job.missing) sum_.job.missing.push_back(missing);
     sum_.complete = sum_.complete && audit.complete;
+    sum_.leaves_types |= audit.leaves_types;
     sum_.links.push_back(std::move(audit));
   }
 

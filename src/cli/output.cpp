@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -454,6 +455,7 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
     options.list_undefined = request.list_undefined;
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
+    options.selected = fmt::format("{}", fmt::join(request.policy.select, ","));
     if (!request.policy.no_config) options.config = request.policy.config;
     auto make = output.format->report;
     if (request.statistics && output.path.empty())

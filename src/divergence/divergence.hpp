@@ -86,6 +86,7 @@ struct TypeDivergence {
   std::string words;                 ///< "differs between a.o and b.o: 'x' is int at offset 0 in a.o (s.h:2) and ..."
   bool harmless = false;             ///< data is understood alike: names differ, or what a pointer points to
   TypeVariant a, b;                  ///< of variables and functions `a` is a definition
+  std::vector<TypeVariant> others;   ///< that differ from both
   std::vector<std::string> bound;    ///< what the linker binds that depends on it, "merged: use(State const&)"
   std::vector<std::string> holders;  ///< types that differ only because they hold this one
   TypeUse use = TypeUse::Unknown;    ///< of a type, with TypeOptions::of_builds

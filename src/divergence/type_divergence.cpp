@@ -1,8 +1,7 @@
 // Types, variables and functions that the objects of a link understand differently.
 //
 //  1. Compared are the objects that take part in the link, the device code in them, and shared objects that are not the
-//     system's; each with the others, never an object with itself: `ld -r` puts
-//     units into one that have private types of one name.
+//     system's; each with the others, never an object with itself: `ld -r` joins units with private types of one name.
 //  2. A type is one by its name: type_reader.cpp says which types have one. A variable or function is one by its mangled
 //     name, and a definition is compared with declarations and other definitions.
 //  3. A difference matters where the linker binds something that depends on it: a symbol that objects of both sides have
@@ -273,6 +272,10 @@ bool differ(const ShapeRow& a, const ShapeRow& b) {
 
 /// Two variants of a name that differ, and the objects that have them.
 struct Disagreement {
+  struct Other {
+    ShapeRow row;
+    std::vector<std::uint32_t> objects;
+  };
   ShapeRow row_a, row_b;
   std::vector<std::uint32_t> a, b;         ///< objects
   std::uint32_t shown_a = 0, shown_b = 0;  ///< two of these that are not the same
@@ -282,6 +285,7 @@ struct Disagreement {
   std::vector<std::string> bound{}, holders{};
   TypeUse use = TypeUse::Unknown;
   Disagreement* root = nullptr;  ///< rule 4
+  std::vector<Other> others{};   ///< variants that differ from both
 
   bool is_type() const { return row_a.kind == ShapeKind::Type; }
   bool in_c() const { return row_a.c || row_b.c; }
@@ -304,7 +308,10 @@ class TypeCheck {
         cache_(options.cache),
         causes_(options.compile_commands, options.known_commands) {
     for (const ObjectId id : linked_objects(inputs, resolution))
-      if (is_compared(facts(id), options.of_builds)) add_parts(id);
+      if (is_compared(facts(id), options.of_builds))
+        add_parts(id);
+      else if (is_bitcode(facts(id)))
+        ++counts_[TypeInfo::Bitcode];
   }
 
   TypeComparison run() {
@@ -329,7 +336,12 @@ class TypeCheck {
   static bool is_compared(const ObjectFacts& object, bool anywhere) {
     if (object.kind != ObjectKind::Relocatable && !anywhere && is_of_system(object.origin.path)) return false;
     const bool known = object.available || !object.indexed_in.empty();
-    return known && !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary;
+    return known && !object.nested && !object.unopened && !is_bitcode(object) && !object.origin.binary;
+  }
+
+  /// GCC puts DWARF beside its bytecode (.gnu.debuglto_), LLVM into its bitcode, which nothing here reads.
+  static bool is_bitcode(const ObjectFacts& object) {
+    return object.origin.bytecode && object.lto.compiler == LtoCompiler::Llvm;
   }
 
   /// The object, and the device code in it that has debug info (nvcc -G).
@@ -432,40 +444,37 @@ class TypeCheck {
       all[i] = i;
       requests.push_back(request(Ask::Rows, i).take());
     }
-    std::map<TypeInfo, std::size_t> counts;
     ask(all, std::move(requests), [&](std::uint32_t object, const std::string& answer) {
       const ObjectRows rows = decoded_rows(answer);
       if (!rows.from_object_alone) note_unknown_use();  // the process that reads it notes no files
       if (rows.info != TypeInfo::Present) not_compared_.push_back(parts_[object].in);
       if (rows.info != TypeInfo::Present && is_of_system(this->object(object).origin.path)) return;  // crt1.o
-      ++counts[rows.info];
+      ++counts_[rows.info];
       table_.add(object, rows.rows);
     });
-    add_missing(counts);
+    note_missing();
   }
 
   /// Said once, by kind.
-  void add_missing(const std::map<TypeInfo, std::size_t>& counts) {
+  void note_missing() {
     std::vector<std::string> kinds;
-    std::size_t all = 0;
-    for (const auto& [info, count] : counts) all += count;
+    std::size_t all = 0, missing = 0;
+    for (const auto& [info, count] : counts_) {
+      all += count;
+      if (info != TypeInfo::Present) missing += count;
+    }
     const auto say = [&](TypeInfo info, const char* what) {
-      if (const auto found = counts.find(info); found != counts.end())
+      if (const auto found = counts_.find(info); found != counts_.end())
         kinds.push_back(fmt::format("{} {}", found->second, what));
     };
     say(TypeInfo::None, "without debug info");
     say(TypeInfo::LinesOnly, "with lines only (-g1)");
     say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
     say(TypeInfo::NotKept, "of which there are only facts, made without --types");
+    say(TypeInfo::Bitcode, "of LLVM bitcode");
     if (!kinds.empty())
       notes_.push_back(
-          fmt::format("types were not compared of {} of {} objects: {}", missing(counts), all, fmt::join(kinds, ", ")));
-  }
-
-  static std::size_t missing(const std::map<TypeInfo, std::size_t>& counts) {
-    std::size_t sum = 0;
-    for (const auto& [info, count] : counts) sum += info == TypeInfo::Present ? 0 : count;
-    return sum;
+          fmt::format("types were not compared of {} of {} objects: {}", missing, all, fmt::join(kinds, ", ")));
   }
 
   /// Rule 1, and of several variants the pair that most objects have.
@@ -504,14 +513,20 @@ class TypeCheck {
         most = in_a.size() + in_b.size();
         best = Disagreement{table_[a].row, table_[b].row, in_a, in_b, first, other};
       }
-    if (best) conflicts_.push_back(*std::move(best));
+    if (!best) return;
+    for (const std::uint32_t v : variants)
+      if (const ShapeRow& row = table_[v].row; differ(row, best->row_a) && differ(row, best->row_b))
+        best->others.push_back({row, objects.at(v)});
+    conflicts_.push_back(*std::move(best));
   }
 
   void read_words() {
     std::map<std::uint32_t, std::unordered_set<std::uint64_t>> wanted;
-    for (const Disagreement& conflict : conflicts_)
+    for (const Disagreement& conflict : conflicts_) {
       for (const std::uint32_t object : {conflict.shown_a, conflict.shown_b})
         wanted[object].insert(conflict.row_a.name);
+      for (const Disagreement::Other& other : conflict.others) wanted[other.objects.front()].insert(other.row.name);
+    }
     std::vector<std::uint32_t> objects;
     std::vector<std::string> requests;
     for (const auto& [object, names] : wanted) {
@@ -914,6 +929,9 @@ class TypeCheck {
     };
     reported.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
     reported.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
+    for (const Disagreement::Other& other : conflict.others)
+      if (const Shape* found = shape(other.objects.front(), other.row))
+        reported.others.push_back(variant(other.objects.front(), other.objects, *found));
     reported.words = conflict.difference.words;
     if (auto found = cause(conflict)) {
       reported.cause = std::move(found->cause);
@@ -949,6 +967,7 @@ class TypeCheck {
   std::vector<Disagreement> conflicts_;
   std::vector<std::string> notes_;
   std::vector<ObjectId> not_compared_;
+  std::map<TypeInfo, std::size_t> counts_;  ///< objects
   std::map<std::uint32_t, std::vector<Shape>> shapes_;
 };
 

@@ -98,7 +98,8 @@ enum class TypeInfo : std::uint8_t {
   None,       ///< no debug info, or not of C or C++
   LinesOnly,  ///< -g1, -gmlt: functions without types
   Elsewhere,  ///< in a .dwo or debug file that is missing
-  NotKept     ///< only facts are left of the object, and they keep none
+  NotKept,    ///< only facts are left of the object, and they keep none
+  Bitcode     ///< in LLVM bitcode, which is not read
 };
 
 struct ObjectRows {

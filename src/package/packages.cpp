@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -484,6 +485,13 @@ class DirectoryWalk {
     return !error && std::mismatch(top_.begin(), top_.end(), real.begin(), real.end()).first == top_.end();
   }
 
+  /// What CMake compiled to learn about the compilers: CMakeFiles/3.25.1/CompilerIdCXX/a.out.
+  static bool is_test_of_cmake(std::string_view directory, std::string_view name) {
+    return base_name(directory) == "CMakeFiles" &&
+           (std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
+            starts_with_any(name, {"CMakeTmp", "CMakeScratch", "_CMakeLTOTest"}));
+  }
+
   /// Its names in order, real ones before symbolic links: a folder is walked under its own name.
   std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names;
@@ -492,9 +500,10 @@ class DirectoryWalk {
     std::error_code error;
     std::filesystem::directory_iterator entries(directory, error);
     for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-      if (entries->path().filename() == kEntriesFolder) continue;
+      std::string name = entries->path().filename().string();
+      if (name == kEntriesFolder || is_test_of_cmake(directory, name)) continue;
       std::error_code unknown;
-      (entries->is_symlink(unknown) ? links : names).push_back(entries->path().filename().string());
+      (entries->is_symlink(unknown) ? links : names).push_back(std::move(name));
     }
     if (error) add_error(directory, error.message());
     std::ranges::sort(names);
@@ -590,8 +599,9 @@ std::vector<InputError> failed_links(const std::string& folder) {
       is_older = is_older || (made && is_later(*changed, *made));
     }
     if (!made || is_older)
-      failed.emplace_back(output, fmt::format("{}: its link failed or was not run: elfaudit check -p {} audits it",
-                                              made ? "is older than what it is linked from" : "is missing", build));
+      failed.emplace_back(output, fmt::format("{}: its link failed or was not run: {} audits it",
+                                              made ? "is older than what it is linked from" : "is missing",
+                                              shell_line({"elfaudit", "check", "-p", build})));
   };
   std::vector<std::string> builds = builds_below(folder);
   if (is_build_folder(folder)) builds = {folder};
@@ -624,9 +634,9 @@ Package read_directory(const std::string& path, DirectoryContent& content, unsig
 
 /// Which of a folder's objects belong to one link, only the build knows.
 std::string how_to_link(const std::string& folder) {
-  if (is_build_folder(folder)) return fmt::format("elfaudit check -p {} audits the links that the build makes", folder);
-  const std::vector<std::string> below = builds_below(folder);
-  if (!below.empty()) return fmt::format("elfaudit check -p {} audits the links that the build makes", below.front());
+  const std::vector<std::string> builds = is_build_folder(folder) ? std::vector{folder} : builds_below(folder);
+  if (!builds.empty())
+    return shell_line({"elfaudit", "check", "-p", builds.front()}) + " audits the links that the build makes";
   return "name them in link order, give the link command after --, or a build folder with -p";
 }
 

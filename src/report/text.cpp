@@ -361,6 +361,9 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
   if (!not_judged.empty()) text += fmt::format("; not judged: {}", fmt::join(not_judged, ", "));
   if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());
   if (!audit.known.empty()) text += fmt::format("; {} in the baseline", audit.known.size());
+  if (audit.findings.empty() && audit.leaves_types)
+    text += "; types are not compared (--severity divergent-definition=on)";
+  if (!options.selected.empty()) text += "; by --select " + options.selected + " alone";
   if (!audit.complete) text += "; the audit is incomplete";
   if (!options.config.empty()) text += "; configured by " + options.config;
   return text;

@@ -416,6 +416,7 @@ Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
   if (divergence.is_type) finding.demangled = divergence.name;
   if (divergence.bound.empty() || divergence.harmless) finding.severity = Severity::Note;
   finding.sites = {make_site(evidence, divergence.a), make_site(evidence, divergence.b)};
+  for (const TypeVariant& other : divergence.others) finding.sites.push_back(make_site(evidence, other));
   constexpr std::size_t kMostNamed = 3;
   finding.cause = divergence.cause;
   finding.fixes = divergence.fixes;

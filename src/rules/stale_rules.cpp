@@ -22,7 +22,7 @@ constexpr Rule kStaleObject{.id = "stale-object",
 constexpr Rule kUntrackedHeader{
     .id = "untracked-header",
     .severity = Severity::Note,
-    .summary = "an object was compiled with a header that no depfile or ninja log lists: it won't be recompiled",
+    .summary = "an object was compiled with a header that no depfile or ninja log lists",
     .on = false,
     .every_symbol = true,
     .every_header = true};
@@ -57,7 +57,7 @@ void note_moved(const StaleObject& object, Finding& finding) {
   if (object.moved.size() > kMostMoved)
     finding.notes.push_back(fmt::format("and {} more", object.moved.size() - kMostMoved));
   if (object.moved.empty() && object.in_place != 0)
-    finding.notes.emplace_back("the lines that this object uses in that header haven't moved");
+    finding.notes.emplace_back("the lines of that header that were compiled have not moved");
 }
 
 Finding stale(const Alike& group) {
@@ -77,9 +77,10 @@ Finding stale(const Alike& group) {
                             (first.again.empty() ? std::string("run it again") : "run " + first.again));
   else
     finding.notes.push_back(fmt::format(
-        "no depfile or ninja log lists {}: the build won't recompile it when they change; write depfiles (-MMD "
-        "-MF) or list the headers in the rule that makes the object",
-        some_of(first.untracked, kMostNamed)));
+        "no depfile or ninja log lists {}: unless a rule names {}, the build does not compile again when {}; write "
+        "depfiles (-MMD -MF), or name the headers in the rule that makes the object",
+        some_of(first.untracked, kMostNamed), first.untracked.size() == 1 ? "it" : "them",
+        first.untracked.size() == 1 ? "it changes" : "they change"));
   return finding;
 }
 
@@ -131,12 +132,13 @@ static std::vector<Finding> untracked_headers(const Evidence& evidence) {
     if (!object.untracked.empty()) groups[object.untracked].push_back(&object);
   std::vector<Finding> findings;
   for (const auto& [headers, group] : groups) {
-    Finding finding =
-        make_finding(kUntrackedHeader, {},
-                     fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_of(headers, kMostNamed),
-                                 group.size() == 1 ? group.front()->origin.display() + " is"
-                                                   : fmt::format("{} objects are", group.size()),
-                                 headers.size() == 1 ? "it" : "one of them"));
+    Finding finding = make_finding(
+        kUntrackedHeader, {},
+        fmt::format(
+            "no depfile or ninja log lists {}: {} not recompiled when {} changes, unless a rule names it",
+            some_of(headers, kMostNamed),
+            group.size() == 1 ? group.front()->origin.display() + " is" : fmt::format("{} objects are", group.size()),
+            headers.size() == 1 ? "it" : "one of them"));
     for (const StaleObject* object : group) finding.sites.push_back(make_file_site(object->origin));
     findings.push_back(std::move(finding));
   }

@@ -77,7 +77,7 @@ struct Use {
 /// Throws InputError.
 std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> symbols);
 
-/// Does a relocatable object have a section of that name that takes space in the output? Throws InputError.
+/// Does a relocatable object have a section of that name? Throws InputError.
 bool has_section(const Origin& origin, std::string_view name);
 
 /// A section that is loaded, and writable or executable.

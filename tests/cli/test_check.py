@@ -195,3 +195,15 @@ def test_help_names_the_real_defaults(lab):
     result = lab.audit("check", "--help")
     assert result.code == 0 and "--fail-on" in result.out and "error" in result.out
     assert lab.audit("--version").out.startswith("elfaudit ")
+
+
+def test_the_programs_that_cmake_tried_are_passed_over(lab):
+    lab.sh("mkdir -p 'build dir/CMakeFiles/3.25.1/CompilerIdC' 'build dir/CMakeFiles/CMakeTmp' 'build dir/CMakeFiles/app.dir'")
+    lab.write("build dir/CMakeCache.txt", "")
+    lab.write("build dir/build.ninja", "")
+    for folder in ("3.25.1/CompilerIdC", "CMakeTmp", "app.dir"):
+        lab.cc(f"build dir/CMakeFiles/{folder}/x.o", "int x;")
+    said = lab.audit("check", "build dir").out
+    assert "1 file in 1 package" in said and "CompilerIdC" not in said, said
+    lab.cc("build dir/CMakeFiles/app.dir/y.o", "int x;")
+    assert "elfaudit check -p 'build dir' audits" in lab.audit("check", "build dir").out

@@ -455,6 +455,8 @@ def test_select_and_ignore(lab, options, rules):
     lab.write("c.o", "no object")
     found = {finding["rule"] for finding in lab.audit("check", "--format", "json", *options, "a.o", "b.o", "c.o").json()["findings"]}
     assert found == {*rules, "unreadable-input"}
+    assert "clean: 2 objects in 2 inputs" in (chosen := lab.audit("check", "--select", "split-state", "a.o", "b.o").out)
+    assert "; by --select split-state alone" in chosen, chosen
     lab.write("pyproject.toml", f"[tool.elfaudit]\nselect = ['split-state']\n")
     assert lab.audit("check", "a.o", "b.o").code == 0
 

@@ -299,3 +299,21 @@ def test_folders_of_the_environment_that_the_command_sets(lab, words):
     command = [*words.split(), "start.o", "libuser.so", "-o", "out"]
     linked = lab.sh(shlex.join(command), check=False).code == 0
     assert lab.audit("check", "--", *command).code == (0 if linked else 1)
+
+
+@pytest.mark.parametrize("folder, cause, fix", [
+    ("b", "a/liby.so needs libx.so.1, which GNU ld does not find: b/libx.so.1 defines it", "add -Wl,-rpath-link,b"),
+    ("elsewhere/far", "a/liby.so needs libx.so.1, which GNU ld does not find", "add -Wl,-rpath-link,DIR, where DIR is the folder of libx.so.1"),
+])  # fmt: skip
+def test_where_a_library_that_another_needs_is(lab, folder, cause, fix):
+    lab.sh(f"mkdir -p a {folder}")
+    lab.cc("x.o", "int x(void) { return 1; }", "gcc -fPIC")
+    lab.cc("y.o", "int x(void); int y(void) { return x(); }", "gcc -fPIC")
+    lab.cc("main.o", "int y(void); int main(void) { return y() - 1; }", "gcc")
+    lab.sh(f"gcc -shared x.o -o {folder}/libx.so.1 -Wl,-soname,libx.so.1; gcc -shared y.o {folder}/libx.so.1 -o a/liby.so; rm x.o y.o")
+    link = ["gcc", "main.o", "-La", "-ly", "-o", "app"]
+    [finding] = lab.audit("check", "--format", "json", "--", *link).json()["findings"]
+    assert (finding["cause"]["kind"], finding["cause"]["text"]) == ("needed-library-not-found", cause)
+    assert [one["text"] for one in finding["fixes"]][0].startswith(fix)
+    assert lab.sh(shlex.join(link), check=False).code == 1
+    assert lab.sh(shlex.join([*link, f"-Wl,-rpath-link,{folder}"]), check=False).code == 0

@@ -377,6 +377,39 @@ def test_what_was_not_compared_is_said_once(lab):
     assert lab.audit("check", "--format", "json", "a.o", "b.o").json()["notes"] == []
 
 
+def test_in_bytecode_of_gcc(lab):
+    source, message = HARMFUL["member added"]
+    found = [finding for finding in divergent(lab, source, "g++ -g -flto") if finding[0] == "warning"]
+    assert [text for _, _, text in found] == [message]
+
+
+def test_bitcode_is_not_compared(lab):
+    need("clang++")
+    for name in "ab":
+        lab.cc(f"{name}.o", f"int {name};", "clang++ -g -flto")
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()
+    assert report["notes"] == ["types were not compared of 2 of 2 objects: 2 of LLVM bitcode"]
+
+
+def test_a_clean_link_says_that_types_are_not_compared(lab):
+    for option, left in (("-g", True), ("-g -flto", True), ("", False)):
+        lab.cc("a.o", "int main() {}", "g++ " + option)
+        lab.cc("b.o", "int b;", "g++ " + option)
+        said = "; types are not compared (--severity divergent-definition=on)" in lab.audit("check", "--", "g++", "a.o", "b.o", "-o", "app").out
+        assert said == left
+        assert "types are not compared" not in lab.audit("check", "--enable", RULE, "--", "g++", "a.o", "b.o", "-o", "app").out
+
+
+def test_a_third_layout_is_new_to_the_baseline(lab):
+    source = HEAD + "struct S { int a[N]; }; inline int get(S const &s) { return s.a[N - 1]; } int NAME() { return get(S{}); }"
+    for name, size in (("f", 1), ("g", 2), ("h", 3)):
+        lab.cc(f"{name}.o", source, f"g++ -g -DN={size} -DNAME={name}")
+    assert lab.audit("check", "--enable", RULE, "--write-baseline", "known.json", "f.o", "g.o").code == 0
+    assert lab.audit("check", "--enable", RULE, "--baseline", "known.json", "--fail-on", "warning", "f.o", "g.o").code == 0
+    third = lab.audit("check", "--enable", RULE, "--baseline", "known.json", "--fail-on", "warning", "f.o", "g.o", "h.o")
+    assert third.code == 1 and "candidate h.o      12 bytes" in third.out, third
+
+
 def indexed_with_types(lab, *names):
     """The facts, made twice."""
     for name in names:
