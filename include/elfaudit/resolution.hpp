@@ -77,9 +77,6 @@ struct Supplier {
   std::string fix;    ///< what to write; empty where the text says all that is known
 };
 
-/// Supplier::kind: shared objects need libraries that GNU ld doesn't find, whose names are `about`, between spaces.
-constexpr std::string_view kNeededLibraryNotFound = "needed-library-not-found";
-
 /// Why nothing in the link answers an undefined name.
 enum class Missing : std::uint8_t {
   Undefined,      ///< no input defines it

@@ -440,7 +440,7 @@ class SharedReferences {
     std::vector<std::string> missing = want.by->needed;
     std::erase_if(missing, [&](const std::string& library) { return !not_found_.contains(library); });
     if (missing.empty()) return;
-    made.suppliers.push_back({std::string(kNeededLibraryNotFound),
+    made.suppliers.push_back({"needed-library-not-found",
                               fmt::format("{} needs {}, which {} does not find", want.by->origin.path,
                                           fmt::join(missing, " and "), linker_.name),
                               fmt::format("{}", fmt::join(missing, " ")),

@@ -36,6 +36,10 @@ constexpr std::size_t kMostMissing = 5000;     // a whole library's may be missi
 constexpr std::size_t kMostSuppliers = 4;      // of one name
 constexpr std::size_t kMostLookedInto = 5000;  // that are opened again for their local symbols
 
+/// Of a supplier that the resolve stage names: shared objects need libraries that GNU ld does not find. Their names are
+/// Supplier::about, between spaces.
+constexpr std::string_view kNeededLibraryNotFound = "needed-library-not-found";
+
 class SupplierSearch {
   static constexpr std::size_t kGrain = 8;  ///< objects that a thread looks at at a time
 

@@ -657,7 +657,8 @@ class HiddenCopies {
     finding.fixes.push_back(
         {fmt::format("link {0} into {1} alone, export it there, and link {2} against {1} in its place", code,
                      second.name, first.name)});
-    finding.fixes.push_back({fmt::format("make a shared library of {}, and link both against it", code)});
+    finding.fixes.push_back(
+        {fmt::format("make a shared library of {} that exports it, and link both against that", code)});
     findings_.push_back(std::move(finding));
   }
 
