@@ -95,6 +95,7 @@ struct KeptLocal {
   bool data = false;      ///< STT_OBJECT or STT_TLS
   bool writable = false;  ///< it is in a writable section
   bool weak = false;      ///< STB_WEAK, of a program's; a shared object keeps no binding of what it hides
+  bool hidden = false;    ///< or made local: a program does not export it by -rdynamic alone
 };
 
 /// The files that images load. Owns the facts of those that are not inputs.

@@ -165,7 +165,7 @@ class LoadedFiles {
   void answer(RootError& error);
 
  private:
-  const Audit* audit_of(const std::string& path);  ///< null: too many
+  const Audit* audit_of(const std::string& path, const std::string& program);  ///< null: too many
   void attach(DiagnosedError& error, const Audit& audit, const std::string& path);
 
   unsigned jobs_;

@@ -16,12 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "diagnose/diagnose.hpp"
 #include "diagnose/log_errors.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/cause/cause.hpp"
 #include "rules/rules.hpp"
+#include "scan/library_names.hpp"
+#include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
@@ -189,11 +193,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostAnswered = 256;                   // errors of one log
-constexpr std::size_t kMostFiles = 8;                        // audited for one log
-constexpr std::size_t kMostSearched = 8;                     // errors for which the libraries beside a file are read
-constexpr std::size_t kMostBeside = 64;                      // libraries in the folder of one
-constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;  // of such a library
+constexpr std::size_t kMostAnswered = 256;  // errors of one log
+constexpr std::size_t kMostFiles = 8;       // audited for one log
+constexpr std::size_t kMostSearched = 8;    // errors for which the libraries beside a file are read
+constexpr std::size_t kMostBeside = 64;     // libraries in the folder of one
 
 /// The finding of an audit that is about what the loader reports; null where there is none.
 const Finding* finding_about(const std::vector<Finding>& findings, const DiagnosedError& error) {
@@ -224,26 +227,31 @@ std::string definer_in(const Image& image, std::string_view symbol) {
   return {};
 }
 
-/// Shared objects in the folder of a file, apart from itself, that define the symbol.
-std::vector<std::string> definers_beside(const std::string& file, std::string_view symbol) {
-  const fs::path folder = fs::path(file).parent_path();
-  std::set<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end;
-       !error && at != end && names.size() < kMostBeside; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    std::error_code failed;
-    if (name.starts_with("lib") && name.find(".so") != name.npos && !fs::equivalent(at->path(), file, failed) &&
-        at->is_regular_file(failed) && at->file_size(failed) <= kLargest)
-      names.insert((folder / name).string());
+/// The program near a plugin that has the symbol and does not export it: in its folder, the one above, or its bin. Empty
+/// where there is none or more than one.
+std::string program_that_keeps(const std::string& plugin, std::string_view symbol) {
+  const fs::path folder = fs::path(plugin).parent_path();
+  const fs::path above = (folder.empty() ? fs::path(".") : folder) / "..";
+  std::set<std::string> found;
+  for (const fs::path& near : {folder, above, above / "bin"}) {
+    const auto is_program = [&](const std::string& name) {
+      return name.find(".so") == name.npos && !name.ends_with(".o") && ::access((near / name).c_str(), X_OK) == 0;
+    };
+    std::vector<std::string> files = files_in(near.lexically_normal().string(), is_program);
+    if (files.size() > kMostBeside) files.resize(kMostBeside);
+    for (const std::string& path : files) {
+      if (probe_file(path).kind != ProbedKind::Elf) continue;
+      const InputFacts facts = scan_input(path);
+      try {
+        if (facts.kind == InputKind::Executable && facts.objects.size() == 1 &&
+            !find_kept_local(facts.objects.front(), [&](std::string_view name) { return name == symbol; }).empty())
+          found.insert(path);
+      } catch (const InputError&) {
+        // It is no answer.
+      }
+    }
   }
-  std::vector<std::string> found;
-  for (const std::string& path : names) {
-    const InputFacts facts = scan_input(path);
-    if (facts.kind == InputKind::SharedObject && facts.objects.size() == 1 && defines(facts.objects[0], symbol))
-      found.push_back(path);
-  }
-  return found;
+  return found.size() == 1 ? *found.begin() : std::string();
 }
 
 /// What is in a file that no loader takes; empty where that is not known.
@@ -297,13 +305,15 @@ std::string library_in_packages(const std::string& site_packages, std::string_vi
 
 }  // namespace
 
-const Audit* LoadedFiles::audit_of(const std::string& path) {
-  const auto known = audits_.find(path);
+const Audit* LoadedFiles::audit_of(const std::string& path, const std::string& program) {
+  const auto known = audits_.find(path + '\n' + program);
   if (known != audits_.end()) return &known->second;
   if (audits_.size() == kMostFiles) return nullptr;
   AuditOptions options;
   options.jobs = jobs_;
-  return &audits_.emplace(path, audit(job_from_files({path}), options)).first->second;
+  std::vector<std::string> files{path};
+  if (!program.empty()) files.push_back(program);
+  return &audits_.emplace(path + '\n' + program, audit(job_from_files(files), options)).first->second;
 }
 
 void LoadedFiles::answer(RootError& open) {
@@ -330,13 +340,16 @@ void LoadedFiles::answer(RootError& open) {
       if (!content.fix.empty()) error.fixes = {content.fix};
     }
   } else if (probe.kind == ProbedKind::Elf) {
-    if (const Audit* audit = audit_of(path)) attach(error, *audit, path);
+    const std::string program = error.symbol.empty() ? std::string() : program_that_keeps(path, error.symbol);
+    if (const Audit* audit = audit_of(path, program)) attach(error, *audit, path);
   }
 }
 
 void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::string& path) {
   const Finding* found = finding_about(audit.findings, error);
-  const Image* image = audit.images.empty() ? nullptr : &audit.images.front();
+  const auto of_file = [&](const Image& one) { return one.object->origin.path == path; };
+  const auto at = std::ranges::find_if(audit.images, of_file);
+  const Image* image = at == audit.images.end() ? nullptr : &*at;
   if (found != nullptr) {
     if (!found->fixes.empty()) {
       error.notes.clear();  // the words alone said less
@@ -361,7 +374,7 @@ void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::s
              return fs::equivalent(loaded.path, library, failed);
            });
   };
-  for (const std::string& library : definers_beside(path, error.symbol)) {
+  for (const std::string& library : shared_objects_beside(path, error.symbol)) {
     if (is_loaded(library)) continue;
     error.notes.push_back(fmt::format("{} defines it, and {} does not need that library", library, base_name(path)));
     error.fixes.insert(error.fixes.begin(), fmt::format("link {} with {}", base_name(path), library));

@@ -73,6 +73,34 @@ std::string_view keyword(MemorySpace space) {
       space, {{Global, "__device__"}, {Constant, "__constant__"}, {Shared, "__shared__"}, {Managed, "__managed__"}});
 }
 
+/// What a compiler is given to compile for the architecture.
+std::string arch_option(const GpuArch& arch) {
+  const std::string name = arch.name();
+  if (!arch.processor.empty()) return "--offload-arch=" + name;
+  return fmt::format("-gencode arch=compute_{0},code=sm_{0}", name.substr(name.find('_') + 1));
+}
+
+/// " -arch=sm_80", or a -gencode for each GPU that all parts are for; for any of them where they have none in common.
+std::string options_for(const std::vector<std::set<GpuArch>>& parts) {
+  std::set<GpuArch> common;
+  std::set<GpuArch> any;
+  for (const std::set<GpuArch>& part : parts) {
+    std::set<GpuArch> gpus;
+    for (GpuArch arch : part) {
+      arch.is_virtual = false;  // a device link compiles PTX
+      gpus.insert(arch);
+    }
+    std::set<GpuArch> both;
+    std::ranges::set_intersection(common, gpus, std::inserter(both, both.end()));
+    common = &part == &parts.front() ? gpus : std::move(both);
+    any.merge(gpus);
+  }
+  const std::set<GpuArch>& archs = common.empty() ? any : common;
+  std::string options;
+  for (const GpuArch& arch : archs) options += " " + (archs.size() == 1 ? "-arch=" + arch.name() : arch_option(arch));
+  return options;
+}
+
 /// nvcc gives a device variable a host variable of the same name, its shadow, and a function a stub.
 SymbolId host_counterpart(const Evidence& evidence, ObjectId in, std::string_view name) {
   const ObjectFacts& object = evidence.object(in);
@@ -115,6 +143,29 @@ void note_shadow(const Evidence& evidence, Site& site) {
       return;
     }
   }
+}
+
+std::string device_link_command(const std::vector<const ObjectFacts*>& objects, bool shared,
+                                const std::vector<std::string>& files) {
+  constexpr std::size_t kMostFiles = 8;  // in words
+  std::vector<std::set<GpuArch>> parts;
+  bool has_code = false;
+  for (const ObjectFacts* object : objects) {
+    std::map<std::uint32_t, std::set<GpuArch>> held;  // a linked file has a part for each of its objects
+    for (const DeviceImage& image : object->device.images) {
+      if (image.found_in != DeviceContainer::RelocatableFatbin) continue;
+      has_code |= image.kind != ImageKind::LtoIr;
+      held[image.container].insert(image.arch);
+    }
+    for (auto& [container, archs] : held) parts.push_back(std::move(archs));
+  }
+  std::string command = "nvcc -dlink";
+  command += parts.empty() ? " -arch=ARCH" : options_for(parts);  // ARCH: that of the objects
+  if (!parts.empty() && !has_code) command += " -dlto";
+  if (shared) command += " -Xcompiler -fPIC";
+  if (files.empty() || files.size() > kMostFiles) return command + " OBJECTS -o dlink.o";
+  for (const std::string& file : files) command += " " + file;
+  return command + " -o dlink.o";
 }
 
 bool refuses_lto_ir(const LinkJob& job) { return job.device && job.scope.command && !job.device->lto; }
@@ -232,13 +283,6 @@ bool all_read(const Evidence& evidence, const DeviceTarget& target) {
     return false;
   return std::ranges::none_of(evidence.job.device->order,
                               [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
-}
-
-/// What a compiler is given to compile for the architecture.
-std::string arch_option(const GpuArch& arch) {
-  const std::string name = arch.name();
-  if (!arch.processor.empty()) return "--offload-arch=" + name;
-  return fmt::format("-gencode arch=compute_{0},code=sm_{0}", name.substr(name.find('_') + 1));
 }
 
 /// What defines the name itself is the better answer than what defines one like it.
@@ -367,6 +411,45 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   }
 }
 
+bool is_finished(const ObjectFacts& object) { return object.has_device_code && object.kind != ObjectKind::Relocatable; }
+
+/// The objects of the link that a device link's output registers: each has a wrapper of the name that it asks for.
+std::vector<ObjectId> device_linked_objects(const Evidence& evidence, ObjectId output) {
+  std::set<std::string_view> wrappers;
+  const ObjectFacts& object = evidence.object(output);
+  for (const Symbol& symbol : object.symbols)
+    if (object.name(symbol).starts_with("__fatbinwrap_")) wrappers.insert(object.name(symbol));
+  const auto has_one = [&](ObjectId id) {
+    const ObjectFacts& other = evidence.object(id);
+    return id != output && std::ranges::any_of(other.symbols, [&](const Symbol& symbol) {
+             return symbol.defined() && wrappers.contains(other.name(symbol));
+           });
+  };
+  return objects_where(evidence.inputs, has_one);
+}
+
+/// Kernels that a device link was to link and has not, since it was made for GPUs that no object has code for. The
+/// driver links the objects when the file is loaded (docs/device-code.md, "What a linked file runs on").
+void linked_for_others(const ObjectFacts& file, const GpuCode& code, std::vector<Finding>& findings) {
+  const auto is_code = [](const GpuArch& arch) { return !arch.is_virtual && arch.processor.empty(); };
+  const auto fits = [&](const GpuArch& arch) { return is_code(arch) && parts_for(arch, code) != 0; };
+  if (code.parts.empty() || std::ranges::none_of(code.finished, is_code) || std::ranges::any_of(code.finished, fits))
+    return;
+  std::set<GpuArch> held;
+  for (const std::set<GpuArch>& part : code.parts) held.insert(part.begin(), part.end());
+  const std::string name = file.origin.display();
+  findings.push_back(make_finding(
+      kDeviceCodeDropped, {},
+      fmt::format("{}: its device link was made for {}, and its objects hold {}: nvlink dropped their code, which "
+                  "the driver links when the file is loaded",
+                  name, gpu_arch_names(code.finished), gpu_arch_names(held))));
+  Finding& finding = findings.back();
+  finding.severity = Severity::Note;
+  finding.sites = {make_file_site(file.origin, "holds linked code for " + gpu_arch_names(code.finished))};
+  finding.fixes.push_back(
+      {fmt::format("make the device link (nvcc -dlink, or nvcc's link itself) with{}", options_for(code.parts))});
+}
+
 }  // namespace
 
 bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
@@ -382,6 +465,22 @@ static std::vector<Finding> device_code_dropped(const Evidence& evidence) {
     foreign(evidence, id, findings);
   }
   per_target(evidence, findings);
+  const auto unread = [](const ObjectFacts&, std::uint32_t) { return true; };  // a part that may be empty counts
+  for (const InputFacts& input : evidence.inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (is_finished(object)) linked_for_others(object, gpu_code_of(object, unread), findings);
+  for (const Package& package : evidence.packages)
+    for (const InputFacts& file : package.files)
+      for (const ObjectFacts& object : file.objects)
+        if (is_finished(object)) linked_for_others(object, gpu_code_of(object, unread), findings);
+  for (const ObjectId id : linked_relocatables(evidence.inputs, evidence.resolution)) {
+    const ObjectFacts& output = evidence.object(id);
+    if (output.device.images.empty() || !is_device_link_output(output)) continue;
+    GpuCode code = gpu_code_of(output, unread);
+    for (const ObjectId part : device_linked_objects(evidence, id))
+      std::ranges::move(gpu_code_of(evidence.object(part), unread).parts, std::back_inserter(code.parts));
+    linked_for_others(output, code, findings);
+  }
   return findings;
 }
 
@@ -428,9 +527,19 @@ static std::vector<Finding> device_links_missing(const Evidence& evidence) {
   for (const ObjectId id : objects) finding.sites.push_back(make_file_site(evidence.object(id).origin));
   finding.missing = std::move(missing);
   finding.notes.emplace_back("each needs a __cudaRegisterLinkedBinary_*, which the device link of all of them defines");
+  std::vector<const ObjectFacts*> parts;
+  std::vector<std::string> files;
+  for (const ObjectId id : objects) {
+    parts.push_back(&evidence.object(id));
+    const std::string& path = evidence.object(id).origin.path;
+    if (!is_among(path, files)) files.push_back(path);
+  }
+  const bool is_shared = evidence.job.output == OutputKind::SharedObject;
+  finding.fixes.push_back({fmt::format("make one device link of all such objects and add its output to this link: {}",
+                                       device_link_command(parts, is_shared, files))});
   finding.fixes.push_back(
-      {"make one device link of all such objects (nvcc -dlink) and link its output too, or link with nvcc; CMake: "
-       "CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON"});
+      {"link with nvcc and the -arch or -gencode options of the objects; CMake: CUDA_SEPARABLE_COMPILATION and "
+       "CUDA_RESOLVE_DEVICE_SYMBOLS ON"});
   return {std::move(finding)};
 }
 
@@ -468,21 +577,6 @@ static void settle_split_states(const Resolution& resolution, std::vector<Findin
 }
 
 namespace {
-
-/// The objects of the link that a device link's output registers: each has a wrapper of the name that it asks for.
-std::vector<ObjectId> device_linked_objects(const Evidence& evidence, ObjectId output) {
-  std::set<std::string_view> wrappers;
-  const ObjectFacts& object = evidence.object(output);
-  for (const Symbol& symbol : object.symbols)
-    if (object.name(symbol).starts_with("__fatbinwrap_")) wrappers.insert(object.name(symbol));
-  const auto has_one = [&](ObjectId id) {
-    const ObjectFacts& other = evidence.object(id);
-    return id != output && std::ranges::any_of(other.symbols, [&](const Symbol& symbol) {
-             return symbol.defined() && wrappers.contains(other.name(symbol));
-           });
-  };
-  return objects_where(evidence.inputs, has_one);
-}
 
 Site private_copy(const Evidence& evidence, DeviceSymbolId id) {
   const DeviceSymbols& symbols = evidence.symbols(id);

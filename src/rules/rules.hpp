@@ -229,6 +229,11 @@ void note_shadow(const Evidence& evidence, Site& site);
 /// (docs/device-code.md).
 bool is_device_link_output(const ObjectFacts& object);
 
+/// "nvcc -dlink -arch=sm_80 a.o b.o -o dlink.o": for the GPUs that the relocatable code in all `objects` is for.
+/// `shared`: for a shared object. `files`: their names; empty: not known.
+std::string device_link_command(const std::vector<const ObjectFacts*>& objects, bool shared,
+                                const std::vector<std::string>& files);
+
 /// A command whose nvlink refuses LTO-IR, because it has no -dlto.
 bool refuses_lto_ir(const LinkJob& job);
 

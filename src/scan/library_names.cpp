@@ -360,6 +360,29 @@ std::vector<std::string> files_in(const std::string& folder, const std::function
   });
 }
 
+std::vector<std::string> shared_objects_beside(const std::string& file, std::string_view symbol) {
+  constexpr std::size_t kMostBeside = 64;
+  constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;
+  namespace fs = std::filesystem;
+  const auto is_library = [](const std::string& name) {
+    return name.starts_with("lib") && name.find(".so") != std::string::npos;
+  };
+  std::vector<std::string> beside = files_in(fs::path(file).parent_path().string(), is_library);
+  if (beside.size() > kMostBeside) beside.resize(kMostBeside);
+  std::vector<std::string> found;
+  for (const std::string& path : beside) {
+    std::error_code error;
+    if (fs::equivalent(path, file, error) || fs::file_size(path, error) > kLargest) continue;
+    const InputFacts facts = scan_input(path);
+    if (facts.kind == InputKind::SharedObject && facts.objects.size() == 1 &&
+        std::ranges::any_of(facts.objects.front().symbols, [&](const Symbol& one) {
+          return one.defined() && facts.objects.front().name(one) == symbol;
+        }))
+      found.push_back(path);
+  }
+  return found;
+}
+
 std::vector<std::string> folders_in(const std::string& folder) {
   return entries_of(folder, [](const std::filesystem::directory_entry& entry) {
     std::error_code error;

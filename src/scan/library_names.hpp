@@ -34,6 +34,10 @@ std::vector<std::string> files_in(const std::string& folder, const std::function
 /// The same of its folders.
 std::vector<std::string> folders_in(const std::string& folder);
 
+/// Shared objects in the folder of a file, apart from itself, that define the symbol: "libx.so.1" too. Looks at a bounded
+/// number of files and bytes.
+std::vector<std::string> shared_objects_beside(const std::string& file, std::string_view symbol);
+
 /// "foo-3.8/lib/libfoo.so" and its like, for "foo-3.5/lib/libfoo.so".
 std::vector<std::string> in_folders_of_other_versions(const std::string& library);
 

@@ -435,6 +435,7 @@ class KeptLocalReader {
     kept.size = entry.st_size;
     kept.data = type == STT_OBJECT || type == STT_TLS;
     kept.weak = GELF_ST_BIND(entry.st_info) == STB_WEAK;
+    kept.hidden = GELF_ST_BIND(entry.st_info) == STB_LOCAL || GELF_ST_VISIBILITY(entry.st_other) != STV_DEFAULT;
     // What is read-only once it is relocated holds no state.
     kept.writable = (header.sh_flags & SHF_WRITE) != 0 && !kept.section.starts_with(".data.rel.ro");
     found_.push_back(std::move(kept));

@@ -174,13 +174,17 @@ Advice on_symbol_at_load(std::string_view module, std::string_view symbol, std::
   if (auto answer = on_family(symbol)) return *answer;
   if (auto answer = advice_at_load(module, symbol)) return *answer;
   if (auto answer = advice_on_name(symbol); answer && !answer->of_cxx_runtime && symbol != "main") return *answer;
-  return {fmt::format("{} was linked without the library that defines it, or another or older copy of that library is "
-                      "loaded than the one it was built with",
-                      module.empty() ? "the file" : module),
-          fmt::format("see with `ldd -r {}` which libraries are found: put the folder of the right one first (rpath, "
-                      "LD_LIBRARY_PATH); if none is named for it, link with it (-Wl,-z,defs shows what is missing){}",
-                      module.empty() ? "FILE" : module,
-                      symbol.starts_with("_Z") ? "" : "; if it is an inline function of C, write static inline")};
+  return {
+      fmt::format("{} was linked without the library that defines it, another or older copy of that library is "
+                  "loaded than the one it was built with, or, where it is a plugin, the program that opens it has it "
+                  "and does not export it",
+                  module.empty() ? "the file" : module),
+      fmt::format("see with `ldd -r {}` which libraries are found: put the folder of the right one first (rpath, "
+                  "LD_LIBRARY_PATH); if none is named for it, link with it (-Wl,-z,defs shows what is missing); of a "
+                  "plugin: link the program with -rdynamic, where it has default visibility (elfaudit check PROGRAM "
+                  "PLUGIN){}",
+                  module.empty() ? "FILE" : module,
+                  symbol.starts_with("_Z") ? "" : "; if it is an inline function of C, write static inline")};
 }
 
 Advice on_musl(std::string_view module, std::string_view symbol) {

@@ -170,8 +170,9 @@ std::optional<Advice> of_another_system(std::string_view name, std::string_view 
 std::optional<Advice> of_cuda(std::string_view name) {
   if (name.starts_with("__cudaRegisterLinkedBinary"))
     return Advice{"it was compiled as relocatable device code (-rdc=true), and no device link was made of it",
-                  "make a device link of all such objects and archives and link its object too (nvcc -dlink; or "
-                  "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)",
+                  "make a device link of all such objects and archives and link its output too: nvcc -dlink -arch=ARCH "
+                  "OBJECTS -o dlink.o (ARCH: what they were compiled for; for a shared object -Xcompiler -fPIC); or "
+                  "link with nvcc and that -arch; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON",
                   {},
                   false,
                   true};
@@ -184,8 +185,9 @@ std::optional<Advice> of_cuda(std::string_view name) {
                   {},
                   false,
                   true};
-  if (starts_with_any(name,
-                      {"__cudaRegister", "__cudaUnregister", "__cudaPushCall", "__cudaPopCall", "__cudaInitModule"}))
+  // What nvcc's host code calls: __cudaRegisterFunction, __cudaPushCallConfiguration, __cudaLaunchKernel.
+  constexpr std::string_view kOfRuntime = "__cuda";
+  if (name.starts_with(kOfRuntime) && name.size() > kOfRuntime.size() && is_upper(name[kOfRuntime.size()]))
     return Advice{"it is a function of the CUDA runtime, which is not linked, or is older than nvcc",
                   "add -lcudart of nvcc's own toolkit to the link, after the objects", "-lcudart"};
   if (starts_with_any(name, {"nvshmemi_", "nvshmemx_", "nvshmem_"}))

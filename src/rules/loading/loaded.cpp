@@ -290,8 +290,6 @@ bool is_writable(const ObjectFacts& object, const Symbol& symbol) {
          !object.section_name(symbol).starts_with(".data.rel.ro");
 }
 
-namespace {
-
 bool loads_others(const Image& image) {
   return std::ranges::any_of(image.loaded, [](const ObjectFacts* object) {
     return object != nullptr && std::ranges::any_of(object->symbols, [&](const Symbol& symbol) {
@@ -299,6 +297,8 @@ bool loads_others(const Image& image) {
            });
   });
 }
+
+namespace {
 
 /// False where one of them is another build of one, which is not loaded with it: a library of the same name, or a module
 /// for another interpreter.

@@ -42,6 +42,9 @@ bool is_of_the_system(const std::string& path);
 /// system, is not theirs to fix.
 bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t library);
 
+/// Does the file, or a library of it, call dlopen?
+bool loads_others(const Image& image);
+
 /// Everything of the closure was found and read.
 bool closure_is_known(const Image& image);
 

@@ -1,5 +1,4 @@
-// State that one process has twice, and names that nothing in it defines: split-state, undefined-symbol,
-// runtime-duplicated.
+// Libraries that one process has twice, and names that nothing in it defines: runtime-duplicated, undefined-symbol.
 //
 // runtime-duplicated: one library twice in one process. Each copy has a state of its own: a handle of one is a stranger
 // to the other, thread pools fight for the processors, registries see everything twice or not at all.
@@ -21,9 +20,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "elfaudit/error.hpp"
 #include "load/load_closure.hpp"
 #include "locate/cause/cause.hpp"
 #include "rules/loading/loaded.hpp"
+#include "scan/library_names.hpp"
+#include "scan/object_queries.hpp"
 #include "scan/spelling.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -38,144 +40,6 @@ constexpr Rule kRuntimeDuplicated{.id = "runtime-duplicated",
                                   .severity = Severity::Warning,
                                   .summary = "one library is loaded twice: two versions, two files or two kinds"};
 
-// --- split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
-// copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
-// host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
-
-/// A variable that everybody who names it gets, strong: copies of inline variables are made on purpose.
-bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
-  const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls;
-  return data && symbol.defined() && symbol.binding == Binding::Global && symbol.size != 0 &&
-         is_writable(object, symbol);
-}
-
-/// What the compiler's runtime keeps in each file that it is linked into, filled alike in all of them or meant for that
-/// file alone. As readelf shows the globals of libgcc.a (x86, aarch64, and the others of GCC 12), libatomic.a,
-/// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
-/// aarch64's and RISC-V's features are from later versions of both.
-/// And what nvcc and hipcc wrap device code in.
-bool is_of_the_compiler(std::string_view name) {
-  return is_among(name, {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
-                         "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1",
-                         "__dso_handle", "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab",
-                         "_IO_stdin_used", "reset_fn_list", "writeout_fn_list"}) ||
-         starts_with_any(
-             name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof", "__safestack_",
-                    "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan", "__hip_", "__fatbinwrap_"});
-}
-
-struct Copy {
-  std::uint32_t library;
-  const Symbol* symbol;
-};
-
-class SplitStates {
- public:
-  explicit SplitStates(const Evidence& evidence) : evidence_(evidence) {}
-
-  std::vector<Finding> run() {
-    if (evidence_.libraries == nullptr) return {};
-    for (const Image& image : evidence_.images) {
-      if (image.loaded.size() < 2) continue;
-      exported_.clear();
-      of_runtime_.clear();
-      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
-        if (image.loaded[i] != nullptr) collect(image, i);
-      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
-        if (image.loaded[i] != nullptr) compare(image, i);
-    }
-    std::vector<Finding> findings;
-    for (auto& [key, finding] : findings_) findings.push_back(std::move(finding));
-    return findings;
-  }
-
- private:
-  void collect(const Image& image, std::uint32_t library) {
-    const ObjectFacts& object = *image.loaded[library];
-    const bool is_runtime = is_runtime_library(object);
-    for (const Symbol& symbol : object.symbols) {
-      if (!is_shared_variable(object, symbol)) continue;
-      if (is_runtime)  // a program may have a copy of it
-        of_runtime_.insert(object.name(symbol));
-      else
-        exported_[object.name(symbol)].push_back({library, &symbol});
-    }
-  }
-
-  void compare(const Image& image, std::uint32_t owner) {
-    const ObjectFacts& object = *image.loaded[owner];
-    const auto kept = evidence_.libraries->kept_local.find(&object);
-    if (kept != evidence_.libraries->kept_local.end())
-      for (const KeptLocal& local : kept->second)
-        if (local.data && local.writable && local.size != 0)
-          compare_with(image, owner, local, "not exported: hidden, or made local by a version script");
-    for (const Symbol& symbol : object.symbols) {
-      if (!is_shared_variable(object, symbol)) continue;
-      const bool is_protected = symbol.visibility == Visibility::Protected;
-      if (!is_protected && !object.symbolic) continue;
-      const KeptLocal own{
-          std::string(object.name(symbol)), std::string(object.section_name(symbol)), 0, symbol.size, true, true};
-      compare_with(image, owner, own,
-                   is_protected ? "protected: the file uses its own" : "linked with -Bsymbolic: the file uses its own");
-    }
-  }
-
-  void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
-    const auto found = exported_.find(own.name);
-    if (found == exported_.end() || is_of_the_compiler(own.name) || of_runtime_.contains(own.name)) return;
-    if (is_of_a_known_dependency({own.name})) return;  // to hide such a copy is what dependency-exported advises
-    for (const Copy& other : found->second) {
-      // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
-      // the one of a library.
-      if (other.library == owner || other.symbol->size != own.size) continue;
-      const std::string other_name = loaded_name(image, other.library);
-      const std::string own_name = loaded_name(image, owner);
-      if (findings_.contains({own.name, own_name, other_name}) || findings_.contains({own.name, other_name, own_name}))
-        continue;
-      findings_.emplace(std::tuple(own.name, own_name, other_name), finding(image, owner, own, why, other));
-    }
-  }
-
-  Finding finding(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why,
-                  const Copy& other) const {
-    const ObjectFacts& exporter = *image.loaded[other.library];
-    Finding finding =
-        make_finding(kSplitState, own.name,
-                     fmt::format("{} and {} each have their own {}, and are loaded together",
-                                 short_name(image, other.library), short_name(image, owner), demangle(own.name)));
-    Site shared = loaded_site(image, other.library, Role::Kept);
-    shared.section = exporter.section_name(*other.symbol);
-    shared.size = other.symbol->size;
-    shared.notes.push_back("exported");
-    Site hidden = loaded_site(image, owner, Role::Kept);
-    hidden.section = own.section;
-    hidden.size = own.size;
-    hidden.notes.push_back(why);
-    finding.sites = {std::move(shared), std::move(hidden)};
-    finding.notes.push_back("what one file writes to it, the other does not see");
-    if (!is_of_the_user(evidence_, image, owner) && !is_of_the_user(evidence_, image, other.library))
-      finding.severity = Severity::Note;
-    // Where both hold device code, either copy may be nvcc's.
-    if (image.loaded[owner]->has_device_code && !exporter.has_device_code)
-      finding.notes.push_back(
-          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ exports the definition "
-          "that the same line makes");
-    finding.fixes.push_back(
-        {fmt::format("define {} in one of them and declare it extern in the other; link that one against it",
-                     demangle(own.name)),
-         {},
-         {}});
-    return finding;
-  }
-
-  const Evidence& evidence_;
-  std::unordered_map<std::string_view, std::vector<Copy>> exported_;  // of one closure
-  std::unordered_set<std::string_view> of_runtime_;                   // variables of its C and C++ libraries
-  std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
-};
-
-std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
-
 // --- undefined-symbol, over what is loaded: names that nothing in a closure defines, as glibc looks them up.
 //  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
 //     another one of the closure defines the symbol with that version: an error, whatever loads the file.
@@ -185,7 +49,8 @@ std::vector<Finding> split_loaded_states(const Evidence& evidence) { return Spli
 //     (RTLD_LOCAL): what neither its closure nor the interpreter defines ends the import. Where a library of it was
 //     not found, that one may define it.
 //  4. Another shared object may get it from what loads it, a plugin from its program: a note, and only of the file
-//     that was given.
+//     that was given. Nothing where a program that is given too, and calls dlopen, exports it; a warning where exactly
+//     one of these has it and does not.
 // Weak references may stay undefined. A version that the library lacks altogether is reported by version-unmet.
 
 constexpr std::size_t kMostInNote = 8;  // of one note
@@ -222,6 +87,8 @@ class ClosureSymbols {
     for (const Image& image : evidence_.images)
       if (image.closure.loader != LoaderKind::None && !image.loaded.empty() && !image.judged_with_its_loaders)
         check(image);
+    ask_programs();
+    for (const Plugin& plugin : plugins_) note_plugin(plugin);
     for (const auto& [key, lacking] : lacking_) findings_.push_back(finding(lacking));
     for (auto& [key, finding] : errors_) findings_.push_back(std::move(finding));
     return std::move(findings_);
@@ -386,8 +253,47 @@ class ClosureSymbols {
                                               image.loaded[i]->text(symbol.version)));
           return;
         }
-    finding.fixes.push_back(
-        {fmt::format("link {} with the library that defines it", short_name(image, asker)), {}, {}});
+    std::vector<std::string> names{std::string(name)};
+    note_kin(finding, image, asker, names);
+    if (!names.empty()) finding.fixes.push_back({link_with(image, asker, names)});
+  }
+
+  /// "link libu.so with libx.so", where a library beside the file, or in its package, defines one of the names.
+  std::string link_with(const Image& image, std::uint32_t asker, const std::vector<std::string>& names) const {
+    std::string libraries;
+    for (const std::string& path : definers_of(image, asker, names))
+      libraries += (libraries.empty() ? "" : " and ") + path;
+    const std::string_view them = names.size() == 1 ? "it" : "them";
+    if (!libraries.empty())
+      return fmt::format("link {} with {}, which {} {}", short_name(image, asker), libraries,
+                         libraries.find(" and ") == libraries.npos ? "defines" : "define", them);
+    return fmt::format("link {} with the object or library that defines {}", short_name(image, asker), them);
+  }
+
+  /// Of a package its other libraries, else those in the folder of the file; none that is loaded.
+  std::vector<std::string> definers_of(const Image& image, std::uint32_t asker,
+                                       const std::vector<std::string>& names) const {
+    std::set<std::string> found;
+    const ObjectFacts& object = *image.loaded[asker];
+    if (image.package != kNone && object.origin.is_member()) {
+      for (const InputFacts& file : evidence_.packages[image.package].files)
+        for (const ObjectFacts& other : file.objects)
+          if (other.kind == ObjectKind::SharedObject && std::ranges::find(image.loaded, &other) == image.loaded.end() &&
+              std::ranges::any_of(other.symbols, [&](const Symbol& symbol) {
+                return symbol.defined() && is_among(other.name(symbol), names);
+              }))
+            found.insert(other.origin.entry.empty() ? other.origin.display() : other.origin.entry);
+    } else if (!is_of_the_system(object.origin.path)) {
+      for (const std::string& name : names)
+        for (std::string& path : shared_objects_beside(loaded_name(image, asker), name)) found.insert(std::move(path));
+      std::erase_if(found, [&](const std::string& path) {
+        return std::ranges::any_of(image.closure.libraries, [&](const LoadedLibrary& loaded) {
+          std::error_code failed;
+          return std::filesystem::equivalent(loaded.path, path, failed);
+        });
+      });
+    }
+    return {found.begin(), found.end()};
   }
 
   // --- modules of Python
@@ -455,7 +361,8 @@ class ClosureSymbols {
     finding.sites.push_back(loaded_site(image, asker, Role::Reference));
     if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
     if (!sure) explain_doubt(finding, not_found);
-    const bool is_spelled_otherwise = note_kin(finding, image, asker, names);
+    std::vector<std::string> unexplained = names;
+    note_kin(finding, image, asker, unexplained);
     const bool has_torch = std::ranges::any_of(
         image.closure.libraries, [](const LoadedLibrary& library) { return host_of(library.path) == Host::Torch; });
     if (!has_torch && std::ranges::any_of(names, [](const std::string& n) { return may_define(Host::Torch, n); }))
@@ -465,83 +372,159 @@ class ClosureSymbols {
     if (std::ranges::any_of(names, is_of_python_2))
       finding.fixes.push_back(
           {"use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*"});
-    else if (!is_spelled_otherwise || !one)
-      advise_on_names(finding, short_name(image, asker), object, names);
+    else if (!unexplained.empty())
+      advise_on_names(finding, image, asker, unexplained);
     Finding& known = errors_[{loaded_name(image, asker), names.front()}];
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
   }
 
   /// Which libraries and device links the names belong to, and what to do for the rest.
-  static void advise_on_names(Finding& finding, const std::string& asker, const ObjectFacts& object,
-                              const std::vector<std::string>& names) {
+  void advise_on_names(Finding& finding, const Image& image, std::uint32_t asker_number,
+                       const std::vector<std::string>& names) const {
+    const ObjectFacts& object = *image.loaded[asker_number];
+    const std::string asker = short_name(image, asker_number);
     std::vector<std::pair<Advice, std::vector<std::string>>> answers;
-    std::size_t rest = 0;
+    std::vector<std::string> rest;
     for (const std::string& name : names) {
       std::optional<Advice> advice = advice_at_load(asker, name, &object.needed);
       if (!advice) {
-        ++rest;
+        rest.push_back(name);
         continue;
       }
+      if (name.starts_with("__cudaRegisterLinkedBinary_")) advice->fix = make_device_link(asker, object);
       const auto known = std::ranges::find_if(answers, [&](const auto& one) { return one.first.fix == advice->fix; });
       if (known == answers.end())
         answers.emplace_back(std::move(*advice), std::vector{name});
       else
         known->second.push_back(name);
     }
-    const bool is_all = answers.size() == 1 && rest == 0;
+    const bool is_all = answers.size() == 1 && rest.empty();
     if (is_all && !finding.cause) finding.cause = {"runtime-name", answers.front().first.cause, {}};
     // All of these have to be done.
     std::vector<std::string> steps;
     for (const auto& answer : answers)
       steps.push_back(is_all ? answer.first.fix
                              : fmt::format("{}, for {}", answer.first.fix, some_symbols(answer.second, kMostInNote)));
-    if (rest != 0)
-      steps.push_back(fmt::format("link {} with the object or library that defines {}", asker,
-                                  !answers.empty()    ? "the others"
-                                  : names.size() == 1 ? "it"
-                                                      : "them"));
+    if (!rest.empty()) steps.push_back(link_with(image, asker_number, rest));
     finding.fixes.push_back({fmt::format("{}", fmt::join(steps, "; and "))});
   }
 
-  /// What is loaded defines one of the names with other parameters, or for the other std::string: the cause.
-  static bool note_kin(Finding& finding, const Image& image, std::uint32_t asker,
-                       const std::vector<std::string>& names) {
+  /// The file keeps the code of the objects that it was linked from.
+  static std::string make_device_link(const std::string& asker, const ObjectFacts& object) {
+    return fmt::format(
+        "make one device link of its objects with relocatable device code and link {} with the output too: {}; CMake: "
+        "CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON",
+        asker, device_link_command({&object}, true, {}));
+  }
+
+  /// A name that is there, and one like it that is missing.
+  struct Kin {
+    Kinship kinship = Kinship::None;
+    std::string missing;  ///< mangled
+    std::string present;
+    std::uint32_t library = 0;  ///< that defines `present`
+    bool exported = true;
+  };
+
+  /// What the file itself defines like the names, exported or not, or what is loaded exports like them: each name once.
+  std::vector<Kin> kin_of(const Image& image, std::uint32_t asker, const std::vector<std::string>& names) const {
     constexpr std::size_t kMostAsked = 50;
     std::vector<Spelling> asked;
     for (const std::string& name : names)
       if (asked.size() < kMostAsked) asked.emplace_back(name);
     const KinIndex index(asked);
-    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
-      if (image.loaded[i] == nullptr || i == asker || is_runtime_library(*image.loaded[i])) continue;
-      const ObjectFacts& library = *image.loaded[i];
-      for (const Symbol& symbol : library.symbols) {
-        if (!symbol.defined()) continue;
-        const std::string_view present = library.name(symbol);
-        std::optional<Kinship> kinship;
-        std::string missing;
-        index.each_in_scope(present, [&](std::size_t n) {
-          const Kinship one = asked[n].kin_to(present);
-          if (one == Kinship::None) return;
-          kinship = one;
-          missing = demangle(names[n]);
-        });
-        if (!kinship) continue;
-        const std::string who = short_name(image, i);
-        if (kinship == Kinship::OtherStringAbi)
-          finding.cause = {"other-string-abi",
-                           fmt::format("{} defines {} for the other std::string ABI", who, demangle(present))};
-        else
-          finding.cause = {"other-parameters",
-                           fmt::format("{}, which is loaded, defines {} and not {}", who, demangle(present), missing)};
-        finding.fixes.push_back(
-            {kinship == Kinship::OtherStringAbi
-                 ? fmt::format("compile both with the same _GLIBCXX_USE_CXX11_ABI: {} has {}", who,
-                               is_new_abi(present) ? "1" : "0")
-                 : fmt::format("build {} against the version of {} that it loads", short_name(image, asker), who)});
-        return true;
-      }
+    std::map<std::string, Kin> found;
+    const auto compare = [&](std::string_view present, std::uint32_t library, bool exported) {
+      const bool of_user = library == asker || is_of_the_user(evidence_, image, library);
+      index.each_in_scope(present, [&](std::size_t n) {
+        const Kinship kinship = asked[n].kin_to(present);
+        const bool of_c = kinship == Kinship::MangledHere || kinship == Kinship::MangledThere;
+        if (kinship == Kinship::None || (of_c && !of_user)) return;  // many libraries of C have a close()
+        found.try_emplace(names[n], Kin{kinship, names[n], std::string(present), library, exported});
+      });
+    };
+    std::vector<std::uint32_t> order{asker};
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+      if (i != asker && image.loaded[i] != nullptr && !is_runtime_library(*image.loaded[i])) order.push_back(i);
+    for (const std::uint32_t i : order) {
+      for (const Symbol& symbol : image.loaded[i]->symbols)
+        if (symbol.defined()) compare(image.loaded[i]->name(symbol), i, true);
+      if (i == asker)
+        for (const KeptLocal& kept : kept_by(*image.loaded[i], [&](std::string_view name) {
+               bool any = false;
+               index.each_in_scope(name, [&](std::size_t n) { any |= asked[n].kin_to(name) != Kinship::None; });
+               return any;
+             }))
+          compare(kept.name, i, false);
     }
-    return false;
+    std::vector<Kin> kin;
+    for (auto& [name, one] : found) kin.push_back(std::move(one));
+    return kin;
+  }
+
+  static std::vector<KeptLocal> kept_by(const ObjectFacts& object, const NameTest& is_wanted) {
+    try {
+      return find_kept_local(object, is_wanted);
+    } catch (const InputError&) {
+      return {};  // .symtab is of no use to a loader, and a damaged one is no reason to distrust the rest
+    }
+  }
+
+  static Cause cause_of(const Image& image, std::uint32_t asker, const Kin& kin) {
+    const std::string who = short_name(image, kin.library) + (kin.library == asker ? " itself" : ", which is loaded,");
+    const std::string present = demangle(kin.present);
+    switch (kin.kinship) {
+      case Kinship::OtherStringAbi:
+        return {"other-string-abi",
+                fmt::format("{} defines {} for the other std::string ABI", short_name(image, kin.library), present)};
+      case Kinship::MangledThere:
+        return {"extern-c-missing",
+                fmt::format("{} defines {} in C: extern \"C\" is missing where it is declared", who, present)};
+      case Kinship::MangledHere:
+        return {"extern-c-missing", fmt::format("{} defines {} in C++: extern \"C\" is missing there", who, present)};
+      case Kinship::OtherMangling:
+        return {"other-mangling",
+                fmt::format("{} defines the same template as {}: only one of the two compilers writes "
+                            "its constraints into the name, as clang does since version 18",
+                            who, kin.present)};
+      default:
+        return {"other-parameters", fmt::format("{} defines {} and not {}", who, present, demangle(kin.missing))};
+    }
+  }
+
+  static std::string fix_for(const Image& image, std::uint32_t asker, const Kin& kin) {
+    const std::string who = short_name(image, kin.library);
+    const std::string present = demangle(kin.present);
+    switch (kin.kinship) {
+      case Kinship::OtherStringAbi:
+        return fmt::format("compile both with the same _GLIBCXX_USE_CXX11_ABI: {} has {}", who,
+                           is_new_abi(kin.present) ? "1" : "0");
+      case Kinship::MangledThere:
+        return fmt::format("put the declaration of {} into extern \"C\" {{ }} for C++", present);
+      case Kinship::MangledHere:
+        return fmt::format("declare {} extern \"C\" where {} is compiled", kin.missing, who);
+      case Kinship::OtherMangling:
+        return "compile both with one compiler, or by clang with -fclang-abi-compat=17";
+      default:
+        if (kin.library != asker)
+          return fmt::format("build {} against the version of {} that it loads", short_name(image, asker), who);
+        return fmt::format("declare and call {} as it is defined, or define {}", present, demangle(kin.missing));
+    }
+  }
+
+  /// Takes the names that are there in another spelling, which is the cause, out of `names`.
+  void note_kin(Finding& finding, const Image& image, std::uint32_t asker, std::vector<std::string>& names) const {
+    for (const Kin& kin : kin_of(image, asker, names)) {
+      std::erase(names, kin.missing);
+      Cause cause = cause_of(image, asker, kin);
+      if (!finding.cause)
+        finding.cause = std::move(cause);
+      else
+        finding.notes.push_back(std::move(cause.text));
+      Fix fix{fix_for(image, asker, kin)};
+      const auto same = [&](const Fix& other) { return other.text == fix.text; };
+      if (std::ranges::none_of(finding.fixes, same)) finding.fixes.push_back(std::move(fix));
+    }
   }
 
   static void explain_doubt(Finding& finding, const std::vector<std::string>& not_found) {
@@ -555,13 +538,89 @@ class ClosureSymbols {
 
   // --- other shared objects
 
+  /// A shared object, and what it needs of the program that opens it.
+  struct Plugin {
+    const Image* image = nullptr;
+    std::vector<const Symbol*> symbols{};
+  };
+
   void check_library(const Image& image, const std::vector<Unanswered>& left) {
-    std::set<std::string> versioned, plain;
-    for (const Unanswered& one : left) {
-      const std::string_view name = image.loaded[one.asker]->name(*one.symbol);
-      if (one.asker != 0 || comes_with_the_process(name)) continue;
-      (one.symbol->version.empty() ? plain : versioned).insert(with_version(*image.object, *one.symbol));
+    Plugin plugin{&image};
+    for (const Unanswered& one : left)
+      if (one.asker == 0 && !comes_with_the_process(image.object->name(*one.symbol)))
+        plugin.symbols.push_back(one.symbol);
+    if (!plugin.symbols.empty()) plugins_.push_back(std::move(plugin));
+  }
+
+  /// Takes out what a program exports that is given too, and reports what exactly one has and does not export.
+  void ask_programs() {
+    constexpr std::size_t kMostPrograms = 64;
+    std::vector<const Image*> programs;
+    for (const Image& image : evidence_.images)
+      if (!plugins_.empty() && programs.size() < kMostPrograms && is_program(image) && loads_others(image))
+        programs.push_back(&image);
+    std::set<std::string_view> wanted;
+    for (Plugin& plugin : plugins_) {
+      const ObjectFacts& object = *plugin.image->object;
+      std::erase_if(plugin.symbols, [&](const Symbol* symbol) {
+        return std::ranges::any_of(
+            programs, [&](const Image* program) { return definitions_.first(*program, object, *symbol) != kNone; });
+      });
+      for (const Symbol* symbol : plugin.symbols) wanted.insert(object.name(*symbol));
     }
+    if (wanted.empty()) return;
+    std::map<std::string, std::vector<std::pair<const Image*, KeptLocal>>, std::less<>> owners;
+    for (const Image* program : programs)
+      for (KeptLocal& kept : kept_by(*program->object, [&](std::string_view name) { return wanted.contains(name); }))
+        owners[kept.name].emplace_back(program, std::move(kept));
+    for (Plugin& plugin : plugins_) {
+      std::map<const Image*, std::vector<const KeptLocal*>> kept_in;
+      const ObjectFacts& object = *plugin.image->object;
+      for (const Symbol* symbol : plugin.symbols)
+        if (const auto found = owners.find(object.name(*symbol)); found != owners.end())
+          for (const auto& [program, kept] : found->second) kept_in[program].push_back(&kept);
+      if (kept_in.size() != 1) continue;
+      const auto& [program, kept] = *kept_in.begin();
+      add_not_exported(*plugin.image, *program, kept);
+      std::erase_if(plugin.symbols, [&](const Symbol* symbol) { return owners.contains(object.name(*symbol)); });
+    }
+  }
+
+  void add_not_exported(const Image& image, const Image& program, const std::vector<const KeptLocal*>& kept) {
+    std::vector<std::string> names;
+    for (const KeptLocal* one : kept) names.push_back(one->name);
+    const std::string who = short_name(program, 0);
+    const bool is_one = names.size() == 1;
+    Finding finding =
+        make_finding(kUndefinedSymbol, is_one ? names.front() : std::string(),
+                     fmt::format("{} needs {}, which {} defines and does not export", short_name(image, 0),
+                                 is_one ? demangle(names.front()) : fmt::format("{} symbols", names.size()), who));
+    finding.severity = Severity::Warning;
+    if (!is_one) {
+      finding.symbols = names;
+      finding.notes.push_back(some_symbols(names, kMostInNote));
+    }
+    finding.sites.push_back(loaded_site(image, 0, Role::Reference));
+    finding.sites.push_back(loaded_site(program, 0, Role::Candidate));
+    const bool is_hidden = std::ranges::any_of(kept, &KeptLocal::hidden);
+    finding.cause = {"not-exported",
+                     fmt::format("what {} opens by dlopen gets from it only what it exports{}", who,
+                                 is_hidden ? ", and there it is hidden" : ""),
+                     who};
+    const std::string exported = fmt::format("link {} with -rdynamic (CMake: ENABLE_EXPORTS ON for its target)", who);
+    std::string what = is_one ? before_parameters(demangle(names.front())) : "them";
+    if (what.starts_with("typeinfo ") || what.starts_with("vtable ")) what.erase(0, what.find(" for ") + 5);
+    finding.fixes.push_back(
+        {is_hidden ? fmt::format("declare {} with __attribute__((visibility(\"default\"))), and {}", what, exported)
+                   : exported});
+    findings_.push_back(std::move(finding));
+  }
+
+  void note_plugin(const Plugin& plugin) {
+    const Image& image = *plugin.image;
+    std::set<std::string> versioned, plain;
+    for (const Symbol* symbol : plugin.symbols)
+      (symbol->version.empty() ? plain : versioned).insert(with_version(*image.object, *symbol));
     // Those with a version name a library that is to have them: the reader can do something about it.
     std::vector<std::string> names(versioned.begin(), versioned.end());
     names.insert(names.end(), plain.begin(), plain.end());
@@ -573,6 +632,8 @@ class ClosureSymbols {
     finding.severity = Severity::Note;
     finding.sites.push_back(loaded_site(image, 0, Role::Reference));
     finding.notes.push_back(some_symbols(names, kMostInNote));
+    for (const Kin& kin : kin_of(image, 0, {plain.begin(), plain.end()}))
+      if (kin.library == 0) finding.notes.push_back(cause_of(image, 0, kin).text);
     for (const std::string& name : names) finding.symbols.push_back(name.substr(0, name.find('@')));
     findings_.push_back(std::move(finding));
   }
@@ -581,6 +642,7 @@ class ClosureSymbols {
   Definitions definitions_;
   std::map<std::pair<std::string, std::string>, Lacking> lacking_;
   std::map<std::pair<std::string, std::string>, Finding> errors_;
+  std::vector<Plugin> plugins_;
   std::vector<Finding> findings_;
 };
 
@@ -869,8 +931,6 @@ class DuplicatedRuntimes {
 
 static std::vector<Finding> duplicated_runtimes(const Evidence& evidence) { return DuplicatedRuntimes(evidence).run(); }
 
-RuleFamily loaded_state_rules() {
-  return {{&kRuntimeDuplicated}, {{duplicated_runtimes}, {unloadable_symbols}, {split_loaded_states}}};
-}
+RuleFamily loaded_state_rules() { return {{&kRuntimeDuplicated}, {{duplicated_runtimes}, {unloadable_symbols}}}; }
 
 }  // namespace elfaudit

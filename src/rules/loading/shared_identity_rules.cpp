@@ -1,5 +1,5 @@
 // Things of which one process must have one, and has two because two of its files were made of the same code:
-// type-identity-split, registered-twice, and split-state of copies that no file exports.
+// type-identity-split, registered-twice, and split-state.
 //
 // type-identity-split: libc++ holds two types for the same when their typeinfo has one address. libstdc++ compares the
 // names ('*' before them apart, for types of one object), so that nothing is reported of files that use it.
@@ -14,7 +14,8 @@
 //  3. protobuf skips a table that it has seen. Where both files use one of them, as the loader binds exported
 //     names, nothing is reported.
 //
-// split-state: variables and functions of one source in two files that both hide them, of equal sizes.
+// split-state: a variable that one file exports and another keeps to itself; variables and functions of one source in two
+// files that both hide them, of equal sizes.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -680,8 +681,148 @@ std::vector<Finding> shared_identities(const Evidence& evidence) {
   return findings;
 }
 
+// --- split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
+// copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
+// host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
+
+/// A variable that everybody who names it gets, strong: copies of inline variables are made on purpose.
+bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
+  const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls;
+  return data && symbol.defined() && symbol.binding == Binding::Global && symbol.size != 0 &&
+         is_writable(object, symbol);
+}
+
+/// What the compiler's runtime keeps in each file that it is linked into, filled alike in all of them or meant for that
+/// file alone. As readelf shows the globals of libgcc.a (x86, aarch64, and the others of GCC 12), libatomic.a,
+/// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
+/// aarch64's and RISC-V's features are from later versions of both.
+/// And what nvcc and hipcc wrap device code in.
+bool is_of_the_compiler(std::string_view name) {
+  return is_among(name, {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
+                         "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1",
+                         "__dso_handle", "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab",
+                         "_IO_stdin_used", "reset_fn_list", "writeout_fn_list"}) ||
+         starts_with_any(
+             name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof", "__safestack_",
+                    "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan", "__hip_", "__fatbinwrap_"});
+}
+
+struct Copy {
+  std::uint32_t library;
+  const Symbol* symbol;
+};
+
+class SplitStates {
+ public:
+  explicit SplitStates(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    if (evidence_.libraries == nullptr) return {};
+    for (const Image& image : evidence_.images) {
+      if (image.loaded.size() < 2) continue;
+      exported_.clear();
+      of_runtime_.clear();
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) collect(image, i);
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) compare(image, i);
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, finding] : findings_) findings.push_back(std::move(finding));
+    return findings;
+  }
+
+ private:
+  void collect(const Image& image, std::uint32_t library) {
+    const ObjectFacts& object = *image.loaded[library];
+    const bool is_runtime = is_runtime_library(object);
+    for (const Symbol& symbol : object.symbols) {
+      if (!is_shared_variable(object, symbol)) continue;
+      if (is_runtime)  // a program may have a copy of it
+        of_runtime_.insert(object.name(symbol));
+      else
+        exported_[object.name(symbol)].push_back({library, &symbol});
+    }
+  }
+
+  void compare(const Image& image, std::uint32_t owner) {
+    const ObjectFacts& object = *image.loaded[owner];
+    const auto kept = evidence_.libraries->kept_local.find(&object);
+    if (kept != evidence_.libraries->kept_local.end())
+      for (const KeptLocal& local : kept->second)
+        if (local.data && local.writable && local.size != 0)
+          compare_with(image, owner, local, "not exported: hidden, or made local by a version script");
+    for (const Symbol& symbol : object.symbols) {
+      if (!is_shared_variable(object, symbol)) continue;
+      const bool is_protected = symbol.visibility == Visibility::Protected;
+      if (!is_protected && !object.symbolic) continue;
+      const KeptLocal own{
+          std::string(object.name(symbol)), std::string(object.section_name(symbol)), 0, symbol.size, true, true};
+      compare_with(image, owner, own,
+                   is_protected ? "protected: the file uses its own" : "linked with -Bsymbolic: the file uses its own");
+    }
+  }
+
+  void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
+    const auto found = exported_.find(own.name);
+    if (found == exported_.end() || is_of_the_compiler(own.name) || of_runtime_.contains(own.name)) return;
+    if (is_of_a_known_dependency({own.name})) return;  // to hide such a copy is what dependency-exported advises
+    for (const Copy& other : found->second) {
+      // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
+      // the one of a library.
+      if (other.library == owner || other.symbol->size != own.size) continue;
+      const std::string other_name = loaded_name(image, other.library);
+      const std::string own_name = loaded_name(image, owner);
+      if (findings_.contains({own.name, own_name, other_name}) || findings_.contains({own.name, other_name, own_name}))
+        continue;
+      findings_.emplace(std::tuple(own.name, own_name, other_name), finding(image, owner, own, why, other));
+    }
+  }
+
+  Finding finding(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why,
+                  const Copy& other) const {
+    const ObjectFacts& exporter = *image.loaded[other.library];
+    Finding finding =
+        make_finding(kSplitState, own.name,
+                     fmt::format("{} and {} each have their own {}, and are loaded together",
+                                 short_name(image, other.library), short_name(image, owner), demangle(own.name)));
+    Site shared = loaded_site(image, other.library, Role::Kept);
+    shared.section = exporter.section_name(*other.symbol);
+    shared.size = other.symbol->size;
+    shared.notes.push_back("exported");
+    Site hidden = loaded_site(image, owner, Role::Kept);
+    hidden.section = own.section;
+    hidden.size = own.size;
+    hidden.notes.push_back(why);
+    finding.sites = {std::move(shared), std::move(hidden)};
+    finding.notes.push_back("what one file writes to it, the other does not see");
+    if (!is_of_the_user(evidence_, image, owner) && !is_of_the_user(evidence_, image, other.library))
+      finding.severity = Severity::Note;
+    // Where both hold device code, either copy may be nvcc's.
+    if (image.loaded[owner]->has_device_code && !exporter.has_device_code)
+      finding.notes.push_back(
+          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ exports the definition "
+          "that the same line makes");
+    finding.fixes.push_back(
+        {fmt::format("define {} in one of them and declare it extern in the other; link that one against it",
+                     demangle(own.name)),
+         {},
+         {}});
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  std::unordered_map<std::string_view, std::vector<Copy>> exported_;  // of one closure
+  std::unordered_set<std::string_view> of_runtime_;                   // variables of its C and C++ libraries
+  std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
+};
+
+std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
+
 }  // namespace
 
-RuleFamily shared_identity_rules() { return {{&kTypeIdentity, &kRegisteredTwice}, {{shared_identities}}}; }
+RuleFamily shared_identity_rules() {
+  return {{&kTypeIdentity, &kRegisteredTwice}, {{shared_identities}, {split_loaded_states}}};
+}
 
 }  // namespace elfaudit
