@@ -16,9 +16,13 @@
 #include "divergence/divergence.hpp"
 #include "locate/cause/cause.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "resolve/exports.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -197,6 +201,105 @@ void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Au
   }
 }
 
+// --- Plugins: what the program of the build that opens them has and does not export.
+
+struct Unexported {
+  std::size_t program = 0;  ///< into the audits
+  Origin origin;
+  std::string why;  ///< empty: it only lacks -rdynamic
+};
+
+bool calls_dlopen(const Audit& audit) {
+  return std::ranges::any_of(linked_relocatables(audit.inputs, audit.resolution), [&](ObjectId id) {
+    const ObjectFacts& object = audit.inputs[id.input].objects[id.object];
+    return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+      return !symbol.defined() && is_among(object.name(symbol), {"dlopen", "dlmopen"});
+    });
+  });
+}
+
+/// What links of shared objects let pass undefined.
+std::set<std::string_view> names_let_pass(const Audit& audit) {
+  std::set<std::string_view> names;
+  if (audit.job.output != OutputKind::SharedObject || !audit.job.missing.empty()) return names;
+  for (const Unresolved& name : audit.resolution.unresolved)
+    if (name.reported == Reported::No && name.why == Missing::Undefined && !name.references.empty())
+      names.insert(name.symbol);
+  return names;
+}
+
+/// What the program defines of the names: exported to plugins, or not.
+void sort_by_export(const Audit& audit, std::size_t program, const std::set<std::string_view>& names,
+                    std::set<std::string>& exported, std::map<std::string, std::vector<Unexported>>& kept) {
+  const Exports exports(audit.job);
+  for (const ObjectId id : linked_objects(audit.inputs, audit.resolution)) {
+    const ObjectFacts& object = audit.inputs[id.input].objects[id.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      if (!symbol.defined() || !names.contains(object.name(symbol))) continue;
+      const std::string name(object.name(symbol));
+      const bool of_library = object.kind == ObjectKind::SharedObject;
+      if (!of_library && audit.resolution.resolution_of({id, s}) != SymbolResolution::Kept) continue;
+      std::string why = of_library ? "" : exports.why_not(name, object.origin, is_hidden(symbol.visibility));
+      if (of_library || (why.empty() && (audit.job.export_dynamic || exports.in_dynamic_list(name) ||
+                                         exports.exported_by_script(symbol, name))))
+        exported.insert(name);
+      else
+        kept[name].push_back({program, object.origin, std::move(why)});
+    }
+  }
+}
+
+Finding not_exported(const Audit& plugin, const Audit& program, const Unresolved& name, const Unexported& kept) {
+  const std::string who(base_name(program.job.output_path));
+  Finding finding = make_finding(kUndefinedSymbol, name.symbol,
+                                 fmt::format("{} needs {}, which {} defines and does not export",
+                                             base_name(plugin.job.output_path), demangle(name.symbol), who));
+  finding.severity = Severity::Warning;
+  for (const Reference& reference : name.references)
+    finding.sites.push_back(make_file_site(plugin.inputs[reference.id.in.input].objects[reference.id.in.object].origin,
+                                           {}, Role::Reference));
+  finding.sites.push_back(make_file_site(kept.origin, kept.why));
+  finding.cause = {"not-exported",
+                   fmt::format("what {} opens by dlopen gets from it only what it exports{}", who,
+                               kept.why.empty() ? "" : ", and there it is " + kept.why),
+                   who};
+  const std::string set = fmt::format("link {} with -rdynamic (CMake: ENABLE_EXPORTS ON for its target)", who);
+  finding.fixes.push_back(
+      {kept.why.empty() ? set
+                        : fmt::format("{}, and {}",
+                                      kept.why == "hidden" ? "declare it with __attribute__((visibility(\"default\")))"
+                                                           : "let it be exported: it is " + kept.why,
+                                      set)});
+  return finding;
+}
+
+/// Nothing where a program of the build exports the name, or more than one has it; nor of a library that is linked: what
+/// that needs the linker exports.
+void find_unexported(std::vector<Audit>& audits) {
+  std::set<std::string> linked;
+  for (const Audit& audit : audits)
+    for (const InputFacts& input : audit.inputs)
+      if (input.kind == InputKind::SharedObject) linked.emplace(base_name(input.path));
+  std::set<std::string_view> wanted;
+  for (const Audit& audit : audits) wanted.merge(names_let_pass(audit));
+  std::set<std::string> exported;
+  std::map<std::string, std::vector<Unexported>> kept;
+  for (std::size_t i = 0; i < audits.size() && !wanted.empty(); ++i)
+    if (audits[i].job.output == OutputKind::Executable && calls_dlopen(audits[i]))
+      sort_by_export(audits[i], i, wanted, exported, kept);
+  for (Audit& plugin : audits) {
+    if (linked.contains(std::string(base_name(plugin.job.output_path)))) continue;
+    const std::set<std::string_view> names = names_let_pass(plugin);
+    for (const Unresolved& name : plugin.resolution.unresolved) {
+      const auto found = kept.find(name.symbol);
+      if (!names.contains(name.symbol) || found == kept.end() || exported.contains(name.symbol)) continue;
+      if (found->second.size() == 1)
+        plugin.findings.push_back(not_exported(plugin, audits[found->second[0].program], name, found->second[0]));
+    }
+  }
+}
+
 void add_pass(std::vector<Pass>& passes, const Pass& pass) {
   const auto same = std::ranges::find(passes, pass.name, &Pass::name);
   if (same == passes.end())
@@ -239,6 +342,7 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
     audits[i] = audit_read(std::move(jobs[i].job), options, std::move(given));
   });
   excuse_what_findings_stop(jobs, audits);
+  find_unexported(audits);
   for (Audit& audit : audits) {
     for (const Pass& pass : audit.passes)
       if (pass.name != "scan" && pass.name != "stale") add_pass(passes, pass);

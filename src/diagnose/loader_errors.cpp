@@ -375,7 +375,8 @@ void LoadedFiles::attach(DiagnosedError& error, const Audit& audit, const std::s
            });
   };
   for (const std::string& library : shared_objects_beside(path, error.symbol)) {
-    if (is_loaded(library)) continue;
+    const auto names_it = [&](const Fix& fix) { return fix.text.find(library) != std::string::npos; };
+    if (is_loaded(library) || (found != nullptr && std::ranges::any_of(found->fixes, names_it))) continue;
     error.notes.push_back(fmt::format("{} defines it, and {} does not need that library", library, base_name(path)));
     error.fixes.insert(error.fixes.begin(), fmt::format("link {} with {}", base_name(path), library));
   }

@@ -241,7 +241,7 @@ def test_the_file_that_a_loader_names(lab):
     lab.write("core.c", "int core(void) { return 1; }")
     lab.sh("gcc -shared -fPIC core.c -o libcore.so")
     [error] = errors(lab, "ImportError: _C.so: undefined symbol: core")
-    assert error["fixes"][0] == "link _C.so with libcore.so", error
+    assert error["finding"]["fixes"][0]["text"].endswith("; and link _C.so with libcore.so, which defines it"), error
     lab.sh("gcc -shared -fPIC c.c libcore.so -Wl,-rpath,'$ORIGIN' -o _C.so")
     [error] = errors(lab, "ImportError: _C.so: undefined symbol: core")
     assert "libcore.so, which _C.so would load here, defines it: another copy" in error["note"] and not error["finding"], error

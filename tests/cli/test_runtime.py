@@ -330,6 +330,57 @@ def test_a_plugin_gets_symbols_from_its_program(lab):
     assert finding["symbols"] == ["host"]
 
 
+PLUGIN_HOST = "#include <dlfcn.h>\n%s int host(void) { return 1; } int main(void) { return dlopen(\"./plugin.so\", RTLD_NOW) == 0; }"
+PLUGIN_HOSTS = [  # how the program has the name, how it is linked, what is said, the edit
+    ("", "", "warning", "link main with -rdynamic (CMake: ENABLE_EXPORTS ON for its target)"),
+    ('__attribute__((visibility("hidden")))', "-rdynamic", "warning", "declare host with __attribute__"),
+    ("static", "-rdynamic", "note", None),
+    ("", "-s", "note", None),
+    ("", "-rdynamic", None, None),
+]
+
+
+@pytest.mark.parametrize("how, options, severity, fix", PLUGIN_HOSTS)
+def test_the_program_of_a_plugin(lab, how, options, severity, fix):
+    """Given together, in a folder, and where a log names the plugin alone."""
+    library(lab, "d/plugin.so", "int host(void); int f(void) { return host(); }")
+    lab.write("main.c", PLUGIN_HOST % how)
+    lab.sh(f"gcc -w main.c {options} -o d/main")
+    assert (lab.sh("cd d; ./main", check=False).code == 0) == (severity is None)
+    for words in (["d/main", "d/plugin.so"], ["d"]):
+        found = findings(lab, *words, rule="undefined-symbol")
+        assert [f["severity"] for f in found] == ([severity] if severity else []), found
+        if fix:
+            assert found[0]["fixes"][0]["text"].replace("d/main", "main").startswith(fix) and found[0]["cause"]["kind"] == "not-exported"
+            assert found[0]["message"] == "d/plugin.so needs host, which d/main defines and does not export"
+    if severity:
+        lab.write("log", "main: d/plugin.so: undefined symbol: host")
+        finding = lab.audit("diagnose", "--format", "json", "log").json()["errors"][0]["finding"]
+        assert (finding or {"fixes": []})["fixes"] == (found[0]["fixes"] if fix else []), finding
+
+
+def test_a_plugin_and_its_program_in_one_build(lab):
+    need("ninja")
+    lab.write("plugin.c", "int host(void); int f(void) { return host(); }")
+    lab.write("main.c", PLUGIN_HOST % "")
+    rules = "rule cc\n command = gcc -fPIC -c $in -o $out\nrule so\n command = gcc -shared $in -o $out\nrule exe\n command = gcc $how $in -o $out\n"
+    edges = "build main.o: cc ../main.c\nbuild plugin.o: cc ../plugin.c\nbuild plugin.so: so plugin.o\nbuild main: exe main.o\n"
+    for how, expected in (("", ["plugin.so needs host, which main defines and does not export"]), ("-rdynamic", [])):
+        lab.write("b/build.ninja", f"how = {how}\n{rules}{edges}")
+        lab.sh("ninja -C b")
+        assert [f["message"] for f in findings(lab, "-p", "b", rule="undefined-symbol")] == expected
+
+
+def test_the_library_beside_that_defines_it(lab):
+    library(lab, "lib/liba.so", "int api(void) { return 1; }")
+    library(lab, "lib/libu.so", "int api(void); int f(void) { return api(); }")
+    program(lab, "int f(void); int main(void) { return f() - 1; }", "-Wl,--unresolved-symbols=ignore-all lib/libu.so -Wl,-rpath,'$ORIGIN/lib'")
+    finding = only(lab, "main", rule="undefined-symbol", severity="error")
+    assert [fix["text"] for fix in finding["fixes"]] == ["link lib/libu.so with lib/liba.so, which defines it"]
+    lab.sh("gcc -shared -fPIC -Wl,-soname,libu.so libu.so.c -Llib -la -Wl,-rpath,'$ORIGIN' -o lib/libu.so")
+    assert runs(lab, "./main") and findings(lab, "main", code=0) == []
+
+
 def versioned_library(lab, path, names, versions="V1"):
     """libl.so.3 with every name in the version V1."""
     lab.write("l.map", f"{versions} {{ global: {'; '.join(names)}; local: *; }};\n")
@@ -545,6 +596,34 @@ def test_the_loaded_library_has_it_spelled_otherwise(lab, source, call, cause):
               "-L. -lc10 -Wl,-rpath,'$ORIGIN'")
     finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
     assert finding["cause"]["text"] == cause and not finding["notes"] and len(finding["fixes"]) == 1, finding
+
+
+OWN = [  # what the file itself has, what it calls, the cause, the edit
+    ("namespace n { int scale(float *, long) { return 1; } }", "namespace n { int scale(float *, int); } int use() { return n::scale(0, 0); }",
+     "_c.so itself defines n::scale(float*, long) and not n::scale(float*, int)", "declare and call n::scale(float*, long) as it is defined"),
+    ('extern "C" int dot(int) { return 1; }', "int dot(int); int use() { return dot(1); }",
+     '_c.so itself defines dot in C: extern "C" is missing where it is declared', 'put the declaration of dot into extern "C" { } for C++'),
+    ("int dot(int) { return 1; }", 'extern "C" int dot(int); int use() { return dot(1); }',
+     '_c.so itself defines dot(int) in C++: extern "C" is missing there', 'declare dot extern "C" where _c.so is compiled'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("flags", ["", "-fvisibility=hidden"])
+@pytest.mark.parametrize("source, use, cause, fix", OWN)
+def test_the_file_itself_has_it_spelled_otherwise(lab, source, use, cause, fix, flags):
+    lab.write("own.cpp", source)
+    lab.write("use.cpp", f'{use} extern "C" __attribute__((visibility("default"))) void *PyInit__c() {{ return use() ? (void *)1 : 0; }}')
+    lab.sh(f"g++ {flags} -shared -fPIC own.cpp use.cpp -o _c.so")
+    finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
+    assert finding["cause"]["text"] == cause and [f["text"].split(", or define")[0] for f in finding["fixes"]] == [fix], finding
+
+
+def test_the_cuda_runtime_is_one_library(lab):
+    names = ["__cudaGetKernel", "__cudaLaunchKernel", "__cudaRegisterFunction", "__cudaPopCallConfiguration", "cudaMalloc"]
+    calls = " ".join(f"extern int {name}(void);" for name in names) + " int use(void) { return " + " + ".join(f"{name}()" for name in names) + "; }"
+    extension(lab, "_c.so", f'extern "C" {{ {calls} }}')
+    finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
+    assert [fix["text"] for fix in finding["fixes"]] == ["link _c.so again with -lcudart after its objects"] and len(finding["symbols"]) == 5
 
 
 def test_libraries_of_the_driver_are_one_note(lab):

@@ -62,6 +62,29 @@ def test_the_architecture_that_the_device_link_forgot(lab):
     assert ("gpu-arch-missing", "error", ["sm_90"]) in findings(lab, "--gpu-arch", "8.0;9.0", "less.o", "dlink.o")
 
 
+def test_a_device_link_for_other_gpus(lab):
+    """nvlink drops the objects; the driver links them when the file is loaded, as for test_what_a_linked_program_runs_on's."""
+    compile(lab, "rdc.o", "-gencode arch=compute_80,code=sm_80 -rdc=true -Xcompiler -fPIC")
+    compile(lab, "whole.o", "-gencode arch=compute_80,code=sm_80 -Xcompiler -fPIC")
+    for gpu, expected in (("sm_75", 1), ("sm_80", 0)):
+        lab.sh(f"nvcc -w -dlink -arch={gpu} -Xcompiler -fPIC rdc.o -o d.o && g++ -shared rdc.o d.o -o libd.so && g++ -shared rdc.o whole.o d.o -Wl,-z,muldefs -o libw.so")
+        for words in (["libd.so"], ["--", "g++", "-shared", "rdc.o", "d.o", "-lcudart_static", "-o", "x.so"]):
+            found = lab.audit("check", "--format", "json", *words).json()["findings"]
+            notes = [(f["severity"], f["fixes"][0]["text"].split(" with")[1]) for f in found if f["rule"] == "device-code-dropped"]
+            assert notes == [("note", " -arch=sm_80")] * expected, found
+        assert "device-code-dropped" not in lab.audit("check", "libw.so").out  # what whole.o has fits
+
+
+def test_the_device_link_that_is_missing(lab):
+    """Its command, done as it is told."""
+    compile(lab, "rdc.o", "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true -Xcompiler -fPIC")
+    [finding] = lab.audit("check", "--format", "json", "--", "g++", "-shared", "rdc.o", "-lcudart_static", "-o", "x.so").json()["findings"]
+    command = finding["fixes"][0]["text"].split(": ")[1]
+    assert command == f"nvcc -dlink {'-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90'} -Xcompiler -fPIC rdc.o -o dlink.o"
+    lab.sh(f"{command} && g++ -shared -Wl,-z,defs rdc.o dlink.o -L/usr/local/cuda/lib64 -lcudart -o x.so")
+    assert lab.audit("check", "x.so").code == 0
+
+
 def test_short_form(lab):
     compile(lab, "a.o", "-arch=sm_90")
     assert findings(lab, "--gpu-arch", "sm_90", "a.o") == [] == findings(lab, "--gpu-arch", "90", "a.o")

@@ -86,7 +86,7 @@ def test_shared_object_beside_one_that_is_named_by_its_path(shop):
 def test_archive_too_early(shop):
     shop.ar("libwares.a", "wares.o")
     [said] = notes(shop, "libwares.a", "main.o")["wares"]
-    assert said.startswith("libwares.a(wares.o) defines it, and the archive is on the line too early: move it after main.o")
+    assert said.startswith("libwares.a(wares.o) defines it, and the archive is on the line too early: before main.o needs it")
 
 
 def test_shared_object_dropped_by_as_needed(shop):

@@ -100,12 +100,35 @@ class SupplierSearch {
     for (Unresolved* name : missing_)
       for (Supplier& supplier : name->suppliers) {
         if (supplier.kind == kNeededLibraryNotFound && supplier.fix.empty()) supplier.fix = where_needed_go(supplier);
-        if (const auto behind = behind_.find(supplier.about);
-            behind != behind_.end() && supplier.kind == "library-too-early")
-          for (const std::uint32_t archive : behind->second) supplier.fix += " and " + spelled(archive);
-        if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
-          supplier.fix += " after " + spelled(last->second);
+        const auto last = needed_last_.find({supplier.kind, supplier.about});
+        const auto behind = supplier.kind == "library-too-early" ? behind_.find(supplier.about) : behind_.end();
+        if (behind != behind_.end() && !behind->second.again.empty()) {
+          supplier.fix = as_group(supplier.about, behind->second, last == needed_last_.end() ? kNone : last->second);
+          continue;
+        }
+        if (behind != behind_.end())
+          for (const std::uint32_t archive : behind->second.moved) supplier.fix += " and " + spelled(archive);
+        if (last != needed_last_.end()) supplier.fix += " after " + spelled(last->second);
       }
+  }
+
+  /// Archives that go behind one: those of which nothing is taken where they stand, and those that it needs again.
+  struct Behind {
+    std::vector<std::uint32_t> moved, again;
+  };
+
+  /// Archives that need each other.
+  std::string as_group(const std::string& first, const Behind& behind, std::uint32_t last) const {
+    std::vector<std::string> names;
+    for (const auto* archives : {&behind.again, &behind.moved})
+      for (const std::uint32_t archive : *archives) names.push_back(spelled(archive));
+    names.push_back(first);
+    const bool is_inside = last != kNone && is_among(spelled(last), names);
+    const std::string where = last == kNone ? ""
+                              : is_inside   ? ", where " + spelled(last) + " is"
+                                            : ", after " + spelled(last);
+    return fmt::format("put {} between -Wl,--start-group and -Wl,--end-group{}: they need each other",
+                       fmt::join(names, " and "), where);
   }
 
   /// A library that GNU ld has found for another one, where the linker's own folders have it by its link name too.
@@ -261,19 +284,19 @@ class SupplierSearch {
       offer(i, {"archive-index", who + " defines it, and the index of the archive does not name it", path,
                 index_fix(object, path)});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted) {
-      offer_placed(i, {"library-too-early",
-                       who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
-                           ", or put both between --start-group and --end-group",
-                       path, (is_taken_from(id.in.input) ? "name " + path + " again" : "move " + path)});
+      offer_placed(
+          i, {"library-too-early",
+              who + " defines it, and the archive is on the line too early: before " + needed_by(i) + " needs it", path,
+              (is_taken_from(id.in.input) ? "name " + path + " again" : "move " + path)});
       follow(id.in, missing_[i]->references.empty() ? 0 : missing_[i]->references.back().id.in.input);
     }
   }
 
-  /// Once a member is taken, it needs others: the archives that have these go behind it too, where they stand before
-  /// what needs the first, and nothing is taken of them where they stand.
+  /// Once a member is taken, it needs others: the archives that have these go behind it too, where they do not stand
+  /// behind what needs the first.
   void follow(ObjectId member, std::uint32_t needed_by) {
     if (untaken_.empty()) collect_untaken();
-    std::vector<std::uint32_t>& behind = behind_[inputs_[member.input].path];
+    Behind& behind = behind_[inputs_[member.input].path];
     std::vector<ObjectId> open{member};
     std::set<ObjectId> seen;
     while (!open.empty()) {
@@ -283,11 +306,11 @@ class SupplierSearch {
       if (object(id).unopened) open_({id});
       for (const Symbol& symbol : object(id).symbols) {
         const auto found = symbol.defined() || symbol.weak() ? untaken_.end() : untaken_.find(object(id).name(symbol));
-        if (found == untaken_.end() || found->second.input >= needed_by) continue;
+        if (found == untaken_.end() || found->second.input > needed_by) continue;
         const std::uint32_t archive = found->second.input;
         open.push_back(found->second);
-        if (std::ranges::count(behind, archive) == 0 && archive != member.input && !is_taken_from(archive))
-          behind.push_back(archive);
+        std::vector<std::uint32_t>& list = is_taken_from(archive) ? behind.again : behind.moved;
+        if (std::ranges::count(list, archive) == 0 && archive != member.input) list.push_back(archive);
       }
     }
   }
@@ -894,8 +917,8 @@ class SupplierSearch {
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
   IdentifierFilter filter_;  ///< of its names
   std::unordered_map<const ObjectFacts*, std::unordered_set<std::string_view>> names_in_;
-  std::map<std::string_view, ObjectId> untaken_;              ///< what members define that the link doesn't take
-  std::map<std::string, std::vector<std::uint32_t>> behind_;  ///< by archive: others that go behind it
+  std::map<std::string_view, ObjectId> untaken_;  ///< what members define that the link doesn't take
+  std::map<std::string, Behind> behind_;          ///< by archive: others that go behind it
   std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local
   std::map<std::string, std::set<std::string>, std::less<>> by_scope_;   ///< functions that objects define
   /// By kind and about: the last input that needs one of the supplier's names.

@@ -260,32 +260,45 @@ class ClosureSymbols {
 
   /// "link libu.so with libx.so", where a library beside the file, or in its package, defines one of the names.
   std::string link_with(const Image& image, std::uint32_t asker, const std::vector<std::string>& names) const {
-    std::string libraries;
-    for (const std::string& path : definers_of(image, asker, names))
-      libraries += (libraries.empty() ? "" : " and ") + path;
-    const std::string_view them = names.size() == 1 ? "it" : "them";
-    if (!libraries.empty())
-      return fmt::format("link {} with {}, which {} {}", short_name(image, asker), libraries,
-                         libraries.find(" and ") == libraries.npos ? "defines" : "define", them);
-    return fmt::format("link {} with the object or library that defines {}", short_name(image, asker), them);
+    std::map<std::string, std::vector<std::string>> by_library;
+    std::vector<std::string> rest;
+    for (const std::string& name : names) {
+      const std::vector<std::string> libraries = definers_of(image, asker, name);
+      for (const std::string& library : libraries) by_library[library].push_back(name);
+      if (libraries.empty()) rest.push_back(name);
+    }
+    std::vector<std::string> with;
+    for (const auto& [library, defined] : by_library)
+      with.push_back(defined.size() == names.size()
+                         ? fmt::format("{}, which defines {}", library, names.size() == 1 ? "it" : "them")
+                         : fmt::format("{}, for {}", library, some_symbols(defined, kMostInNote)));
+    if (!rest.empty())
+      with.push_back(fmt::format("the object or library that defines {}", !by_library.empty() ? "the others"
+                                                                          : names.size() == 1 ? "it"
+                                                                                              : "them"));
+    const bool any_will_do = rest.empty() && std::ranges::all_of(by_library, [&](const auto& library) {
+                               return library.second.size() == names.size();
+                             });
+    return fmt::format("link {} with {}", short_name(image, asker),
+                       fmt::join(with, any_will_do ? ", or with " : ", and with "));
   }
 
   /// Of a package its other libraries, else those in the folder of the file; none that is loaded.
-  std::vector<std::string> definers_of(const Image& image, std::uint32_t asker,
-                                       const std::vector<std::string>& names) const {
-    std::set<std::string> found;
+  std::vector<std::string> definers_of(const Image& image, std::uint32_t asker, const std::string& name) const {
+    std::vector<std::string> found;
     const ObjectFacts& object = *image.loaded[asker];
+    const auto defines = [&](const ObjectFacts& other) {
+      return std::ranges::any_of(other.symbols,
+                                 [&](const Symbol& symbol) { return symbol.defined() && other.name(symbol) == name; });
+    };
     if (image.package != kNone && object.origin.is_member()) {
       for (const InputFacts& file : evidence_.packages[image.package].files)
         for (const ObjectFacts& other : file.objects)
-          if (other.kind == ObjectKind::SharedObject && std::ranges::find(image.loaded, &other) == image.loaded.end() &&
-              std::ranges::any_of(other.symbols, [&](const Symbol& symbol) {
-                return symbol.defined() && is_among(other.name(symbol), names);
-              }))
-            found.insert(other.origin.entry.empty() ? other.origin.display() : other.origin.entry);
+          if (other.kind == ObjectKind::SharedObject && defines(other) &&
+              std::ranges::find(image.loaded, &other) == image.loaded.end())
+            found.push_back(other.origin.entry.empty() ? other.origin.display() : other.origin.entry);
     } else if (!is_of_the_system(object.origin.path)) {
-      for (const std::string& name : names)
-        for (std::string& path : shared_objects_beside(loaded_name(image, asker), name)) found.insert(std::move(path));
+      found = shared_objects_beside(loaded_name(image, asker), name);
       std::erase_if(found, [&](const std::string& path) {
         return std::ranges::any_of(image.closure.libraries, [&](const LoadedLibrary& loaded) {
           std::error_code failed;
@@ -293,7 +306,7 @@ class ClosureSymbols {
         });
       });
     }
-    return {found.begin(), found.end()};
+    return found;
   }
 
   // --- modules of Python
