@@ -35,6 +35,13 @@ struct LinkInput {
   std::uint64_t facts_size = 0;    ///< bytes; 0: all of it is about this one
 };
 
+/// What -lNAME finds and the linker passes over, since it is for another machine.
+struct PassedOver {
+  std::string path;
+  std::string machine;   ///< that it is for, as reports call it; of an archive its first object's
+  std::string option{};  ///< "-lfoo"
+};
+
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };
 
 enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold };
@@ -231,6 +238,7 @@ struct LinkJob {
 
   std::vector<std::string> excluded;  ///< inputs that the user has excluded
   std::vector<InputError> missing;    ///< files and libraries of the line that do not exist
+  std::vector<PassedOver> passed_over;
   bool refuses_line = false;          ///< one of `missing` is an option: the linker refuses the whole line
   std::vector<std::string> foreign;   ///< objects for another machine than the output's that GNU ld links
   std::string foreign_to;             ///< BFD's name of that output's format: "elf64-x86-64"

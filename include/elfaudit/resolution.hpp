@@ -77,6 +77,13 @@ struct Supplier {
   std::string fix;    ///< what to write; empty where the text says all that is known
 };
 
+/// Device code that defines a function of a missing one's name with other parameters.
+struct DeviceRelative {
+  std::string who;
+  std::string name;  ///< demangled
+  bool operator==(const DeviceRelative&) const = default;
+};
+
 /// Why nothing in the link answers an undefined name.
 enum class Missing : std::uint8_t {
   Undefined,      ///< no input defines it

@@ -74,6 +74,10 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   const bool archives_alone = job_.output == OutputKind::Relocatable && search_.linker->relocatable_has_archives;
   const bool shared = state.shared && !archives_alone;
   const FoundFile found = find_library(search_, name, shared);
+  for (const PassedOver& one : found.foreign) {
+    job_.passed_over.push_back(one);
+    job_.passed_over.back().option = "-l" + name;
+  }
   if (!found.path.empty()) return add_found(found, spelled, state);
   if (search_.lookups > limits::kLibraryLookups)
     return stop("-l" + name, "the search for the libraries of the link tries too many paths");

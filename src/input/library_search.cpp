@@ -97,6 +97,7 @@ bool try_file(const SearchPath& search, const std::string& path, FoundFile& foun
   if (!probe.usable()) return false;  // a folder called libq.so is passed over as well
   if (!matches(search, path, probe)) {
     found.skipped.push_back(path + " (for another machine)");
+    found.foreign.push_back({path, std::string(machine_name(traits_of(probe.machine)))});
     return false;
   }
   found.path = path;

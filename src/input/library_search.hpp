@@ -34,7 +34,8 @@ struct SearchPath {
 struct FoundFile {
   std::string path;  ///< joined as the linker prints it; empty: no such file
   FileProbe probe;
-  std::vector<std::string> skipped;  ///< files of that name for another machine, or shared ones in a static link
+  std::vector<std::string> skipped;  ///< files of that name that do not fit, with the reason: shared ones in a static link
+  std::vector<PassedOver> foreign{};  ///< those that are for another machine
 };
 
 /// -lNAME: in each directory libNAME.so, then libNAME.a; `:NAME` is a whole file name. Only archives when `shared` is

@@ -314,11 +314,24 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
     finding.fixes.push_back({fmt::format("compile what defines it for {} too ({}), and name it in the device link",
                                          archs, arch_option(name.arch))});
+    if (evidence.resolution.device.targets.size() > finding.archs.size())
+      finding.fixes.push_back({fmt::format("leave {} out of the architectures of this link", archs)});
     return;
   }
   if (evidence.device_relatives == nullptr) return;
   if (const auto kin = evidence.device_relatives->find(name.symbol); kin != evidence.device_relatives->end())
-    finding.notes = kin->second;
+    for (const DeviceRelative& one : kin->second) {
+      std::string text = fmt::format("{} defines {}", one.who, one.name);
+      if (finding.cause) {
+        finding.notes.push_back(std::move(text));
+        continue;
+      }
+      finding.cause = {"other-parameters", std::move(text)};
+      finding.fixes.push_back(
+          {fmt::format("declare and call {} as {} defines it, or define {} there; where a macro "
+                       "decides the parameters, compile both with the same -D",
+                       one.name, one.who, demangle(name.symbol))});
+    }
 }
 
 std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {

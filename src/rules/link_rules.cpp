@@ -195,12 +195,36 @@ bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
   return a.machine == b.machine && a.is_64 == b.is_64 && a.big_endian == b.big_endian;
 }
 
+/// Of an option that nothing is found for.
+void note_passed_over(const Evidence& evidence, std::string_view option, Finding& finding) {
+  const ObjectFacts* first = first_object(evidence);
+  for (const PassedOver& one : evidence.job.passed_over) {
+    if (one.option != option || finding.cause || one.machine.empty() || first == nullptr) continue;
+    const std::string_view machine = machine_name(machine_of(*first));
+    const bool is_archive = one.path.ends_with(".a");
+    finding.cause = {"other-machine",
+                     fmt::format("{}{} is for {}, and this link for {}", is_archive ? "the first object in " : "",
+                                 one.path, one.machine, machine),
+                     one.path};
+    finding.fixes.push_back({fmt::format("build {} for {}{}", one.path, machine,
+                                         is_archive ? ", with its old objects deleted first" : "")});
+  }
+}
+
 /// An object that GNU ld refuses and yet links: the rest of the verdict is whole.
 Finding for_other_class(const LinkJob& job, const std::string& path) {
   Finding finding = unreadable(path, {}, "is for another machine than the output, whose format is " + job.foreign_to);
   finding.leaves_unread = false;
   if (job.relocations.noinhibit_exec) finding.severity = Severity::Warning;
   return finding;
+}
+
+/// "libi.a" of an object whose member is "libi.a(f.o)".
+std::string unpack_nested(const InputFacts& archive) {
+  const std::string& member = archive.objects.front().origin.member;
+  const std::string inner = member.substr(0, member.find('('));
+  return fmt::format("put the objects of {0} into {1}, not {0} itself, or link {0} in place of {1}", inner,
+                     archive.path);
 }
 
 /// What can be read and yet makes the linker refuse the input. lld and mold read members where there is no index; mold
@@ -211,9 +235,15 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
   const LinkerTraits& linker = traits_of(evidence.job);
   if (input.kind == InputKind::Archive && !evidence.resolution.whole_archives) {
     const bool begins_lost = linker.stops_at_lost_members && !input.lost.empty() && input.objects_before_lost == 0;
-    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0 && !begins_lost)
-      findings.push_back(
-          unreadable(input.path, {}, "the archive has no symbol index, so the linker refuses it: run ranlib"));
+    const bool is_of_archives = !input.objects.empty() && std::ranges::all_of(input.objects, &ObjectFacts::nested);
+    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0 && !begins_lost) {
+      findings.push_back(unreadable(input.path, {},
+                                    is_of_archives
+                                        ? "holds an archive and no object, so that it has no symbol index: the linker "
+                                          "refuses it"
+                                        : "the archive has no symbol index, so the linker refuses it: run ranlib"));
+      if (is_of_archives) findings.back().fixes.push_back({unpack_nested(input)});
+    }
     if (whole ? linker.takes_only_objects_whole : linker.refuses_other_members && !input.has_index)
       for (const std::string& member : input.not_objects)
         findings.push_back(unreadable(input.path, member,
@@ -256,7 +286,10 @@ Finding unreadable_input(const InputError& error) { return unreadable(error.path
 
 static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   std::vector<Finding> findings;
-  for (const InputError& error : evidence.job.missing) findings.push_back(unreadable_input(error));
+  for (const InputError& error : evidence.job.missing) {
+    findings.push_back(unreadable_input(error));
+    note_passed_over(evidence, error.path, findings.back());
+  }
   if (evidence.job.refuses_foreign)
     for (const std::string& path : evidence.job.foreign) findings.push_back(for_other_class(evidence.job, path));
   for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {

@@ -150,7 +150,8 @@ void note_suppliers(const Unresolved& name, Finding& finding) {
       finding.cause = {supplier.kind, supplier.text, supplier.about};
     else if (supplier.kind != "library-not-linked")  // its fix names it
       finding.notes.push_back(supplier.text);
-    if (!supplier.fix.empty()) finding.fixes.push_back({supplier.fix});
+    const auto is_same = [&](const Fix& fix) { return fix.text == supplier.fix; };
+    if (!supplier.fix.empty() && std::ranges::none_of(finding.fixes, is_same)) finding.fixes.push_back({supplier.fix});
   }
 }
 

@@ -63,7 +63,7 @@ struct Evidence {
   /// libraries of the link.
   std::span<const ObjectFacts> interpreter{};
   /// Who has functions like those that a device link is missing, by symbol.
-  const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
+  const std::map<std::string, std::vector<DeviceRelative>>* device_relatives = nullptr;
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
   const TypeComparison* types = nullptr;             ///< where types are compared

@@ -338,6 +338,28 @@ bool differ_in_constraints(std::string_view a, std::string_view b) {
          is_without_constraints(a.substr(first), b.substr(first), steps);
 }
 
+std::optional<Procedure> procedure_of(std::string_view symbol) {
+  if (symbol.starts_with("__")) {  // gfortran
+    const std::size_t module = symbol.find("_MOD_");
+    if (module != std::string_view::npos) return Procedure{std::string(symbol.substr(module + 5))};
+  }
+  if (symbol.starts_with("_QM"))  // flang
+    if (const std::size_t procedure = symbol.rfind('P'); procedure != std::string_view::npos)
+      return Procedure{std::string(symbol.substr(procedure + 1))};
+  // Rust's legacy names end in "17h", 16 digits of a hash and "E"; those of its v0 in the function's own name.
+  if (symbol.starts_with("_ZN") && symbol.ends_with('E') && symbol.size() > 24 &&
+      symbol.substr(symbol.size() - 20, 3) == "17h")
+    symbol.remove_suffix(20);
+  else if (!symbol.starts_with("_RNv"))
+    return std::nullopt;
+  for (std::size_t size = 1; size + 1 < symbol.size(); ++size) {
+    const std::string_view name = symbol.substr(symbol.size() - size);
+    if (!is_ascii_digit(name.front()) && symbol.substr(0, symbol.size() - size).ends_with(std::to_string(size)))
+      return Procedure{std::string(name), true};
+  }
+  return std::nullopt;
+}
+
 Kinship Spelling::kin_to(std::string_view other) const {
   const std::string bare = without_version(other);
   if (differ_in_constraints(name_, bare)) return Kinship::OtherMangling;
@@ -356,6 +378,22 @@ Kinship Spelling::kin_to(std::string_view other) const {
 
 std::string_view Spelling::scope() const {
   return std::string_view(function_).substr(0, function_.size() - std::min(identifier_.size(), function_.size()));
+}
+
+/// Itanium C++ ABI 5.1.3: "_ZL4name" of `static name`; and of an unnamed namespace's "_ZN12_GLOBAL__N_14nameE".
+std::vector<std::string> Spelling::as_local() const {
+  std::vector<std::string> names{name_};
+  if (identifier_.empty()) return names;
+  const std::string source_name = as_source_name(identifier_);
+  if (!is_mangled(name_)) names.push_back("_ZL" + source_name);  // a global variable's name is not mangled
+  const std::size_t at = is_mangled(name_) ? name_.find(source_name) : std::string::npos;
+  if (at == std::string::npos) return names;
+  const std::string before = name_.substr(0, at);
+  const std::string behind = name_.substr(at + source_name.size());
+  names.push_back(before + "L" + source_name + behind);
+  names.push_back(at == 2 ? "_ZN12_GLOBAL__N_1" + source_name + "E" + behind
+                          : before + "12_GLOBAL__N_1" + source_name + behind);
+  return names;
 }
 
 bool Spelling::differs_in_scope(const Spelling& other) const {

@@ -97,6 +97,15 @@ class WrittenNames {
 /// The last part of a demangled name, in lower case: "f" of "ns::S<int>::f(int) const".
 std::string own_name(std::string_view demangled);
 
+/// A procedure of a Fortran module, or a function of Rust, whose linker's name is more than its own.
+struct Procedure {
+  std::string name;  ///< "solve" of "__linalg_MOD_solve", "add" of "_ZN2rs3add17h0123456789abcdefE"
+  bool of_rust = false;
+};
+
+/// Nothing for other names. Cheap for nearly all.
+std::optional<Procedure> procedure_of(std::string_view symbol);
+
 // --- When two linker's names are spellings of one name in the source.
 
 enum class Kinship {
@@ -130,6 +139,9 @@ class Spelling {
 
   /// The function's own name; empty when it has none.
   const std::string& identifier() const { return identifier_; }
+
+  /// Its names where the source says `static` or has it in an unnamed namespace; first the name itself, as of C.
+  std::vector<std::string> as_local() const;
 
   /// The same function, but for another namespace or class around it.
   bool differs_in_scope(const Spelling& other) const;

@@ -95,13 +95,14 @@ class DeviceSupplierSearch {
     std::vector<DeviceUnresolved*> missing;  ///< one for each architecture
     std::vector<std::string> definers;
     std::vector<std::string> elsewhere;
-    std::vector<std::string> kin;
+    std::vector<DeviceRelative> kin;
     bool is_open() const { return definers.empty() && kin.empty(); }
   };
 
   static bool is_strong(const DeviceSymbol& symbol) { return symbol.defined && symbol.binding == Binding::Global; }
 
-  static void remark(std::vector<std::string>& remarks, std::string text) {
+  template <class Remark>
+  static void remark(std::vector<Remark>& remarks, Remark text) {
     if (remarks.size() < kMostRemarks && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
       remarks.push_back(std::move(text));
   }
@@ -156,7 +157,7 @@ class DeviceSupplierSearch {
       const std::string_view present = symbols.name(symbol);
       for (Name& name : names_)
         if (name.spelling.may_be_kin(present) && name.spelling.kin_to(present) != Kinship::None)
-          remark(name.kin, fmt::format("{} defines {}", who, demangle(present)));
+          remark(name.kin, {who, demangle(present)});
     }
   }
 

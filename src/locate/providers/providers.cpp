@@ -64,6 +64,8 @@ class SupplierSearch {
     look_for_needed();
     look_on_the_line();
     look_into_bytecode();
+    look_into_passed_over();
+    look_into_nested();
     look_for_sections();
     look_among_locals();
     look_among_kernels();
@@ -71,6 +73,7 @@ class SupplierSearch {
     look_in_folders();
     look_in_other_versions();
     look_beside_objects();
+    look_in_other_languages();
     look_for_near_misses();
     const std::string searched = job_.scope.command ? "search path" : "linker's own folders";
     for (Unresolved* name : missing_)
@@ -99,7 +102,9 @@ class SupplierSearch {
   void say_where_to_put() {
     for (Unresolved* name : missing_)
       for (Supplier& supplier : name->suppliers) {
-        if (supplier.kind == kNeededLibraryNotFound && supplier.fix.empty()) supplier.fix = where_needed_go(supplier);
+        if (supplier.kind == kNeededLibraryNotFound && supplier.fix.empty())
+          supplier.fix = fmt::format(
+              "add -Wl,-rpath-link,DIR, where DIR is the folder of {}, or name that file on the line", supplier.about);
         const auto last = needed_last_.find({supplier.kind, supplier.about});
         const auto behind = supplier.kind == "library-too-early" ? behind_.find(supplier.about) : behind_.end();
         if (behind != behind_.end() && !behind->second.again.empty()) {
@@ -123,10 +128,8 @@ class SupplierSearch {
     for (const auto* archives : {&behind.again, &behind.moved})
       for (const std::uint32_t archive : *archives) names.push_back(spelled(archive));
     names.push_back(first);
-    const bool is_inside = last != kNone && is_among(spelled(last), names);
-    const std::string where = last == kNone ? ""
-                              : is_inside   ? ", where " + spelled(last) + " is"
-                                            : ", after " + spelled(last);
+    std::string where;
+    if (last != kNone) where = (is_among(spelled(last), names) ? ", in place of " : ", after ") + spelled(last);
     return fmt::format("put {} between -Wl,--start-group and -Wl,--end-group{}: they need each other",
                        fmt::join(names, " and "), where);
   }
@@ -182,10 +185,6 @@ class SupplierSearch {
       for (const std::string& beside : folders_in(folder.parent_path().string())) add(beside);
     }
     return folders;
-  }
-
-  static std::string where_needed_go(const Supplier& supplier) {
-    return "add -Wl,-rpath-link,DIR, where DIR is the folder of " + supplier.about + ", or name that file on the line";
   }
 
   /// As a person finds it on the line: "-lfoo", not where that was found.
@@ -338,8 +337,7 @@ class SupplierSearch {
   std::string call_as(std::size_t i, const std::string& who, const std::string& shown) const {
     const std::string missing = demangle(missing_[i]->symbol);
     if (is_instance(before_parameters(shown)) && is_instance(before_parameters(missing)))
-      return "instantiate it explicitly where the template is defined (`" + explicit_instantiation(missing) +
-             "`), as " + who + " has " + shown;
+      return "instantiate it explicitly where the template is defined (`" + explicit_instantiation(missing) + "`)";
     return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
   }
 
@@ -373,8 +371,14 @@ class SupplierSearch {
         return offer(
             i, {"extern-c-missing", who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
                 object.origin.path, "put the declaration of " + shown + " into extern \"C\" { } for C++"});
-      case Kinship::OtherParameters:
-        return offer(i, {"other-parameters", who + " defines " + shown, {}, call_as(i, who, shown)});
+      case Kinship::OtherParameters: {
+        const bool of_template =
+            is_instance(before_parameters(shown)) && is_instance(before_parameters(demangle(bases_[i])));
+        return offer(i, {"other-parameters",
+                         who + (of_template ? " has the template for other arguments: " : " defines ") + shown,
+                         {},
+                         call_as(i, who, shown)});
+      }
       case Kinship::OtherMangling:
         return offer(i, {"other-mangling",
                          who + " defines the same template as " + std::string(object.name(symbol)) +
@@ -408,6 +412,86 @@ class SupplierSearch {
               fmt::format("{} defines it in GCC's bytecode alone (-flto), which {} can't read{}", who, linker.name,
                           linker.compiles_bitcode ? "" : " without GCC's plugin"),
               who, std::string(how_to_read_bytecode_of_gcc(linker))});
+  }
+
+  /// What an option of the line finds, and the linker passes over for another file.
+  void look_into_passed_over() {
+    std::vector<std::string> paths;
+    for (const PassedOver& one : job_.passed_over)
+      if (!is_of_system(one.path) && !one.machine.empty()) paths.push_back(one.path);
+    if (paths.empty()) return;
+    for (const auto& [path, names] : libraries_among(paths, still_missing())) {
+      const PassedOver& one = *std::ranges::find(job_.passed_over, path, &PassedOver::path);
+      const bool is_archive = path.ends_with(".a");
+      for (const std::string_view name : names)
+        for (const std::size_t i : by_base_[std::string(name)])
+          offer(i, {"other-machine",
+                    fmt::format("{} finds {}, which defines it, and the linker passes over that: {} is for {}",
+                                one.option, path, is_archive ? "its first object" : "it", one.machine),
+                    path,
+                    fmt::format("build {} for the machine of this link{}", path,
+                                is_archive ? ", with its old objects deleted first" : "")});
+    }
+  }
+
+  /// No linker looks for a name in an archive that is a member of another.
+  void look_into_nested() {
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& one : input.objects)
+        for (const Symbol& symbol : one.symbols) {
+          const auto found = one.nested && symbol.defined() ? by_base_.find(one.name(symbol)) : by_base_.end();
+          if (found == by_base_.end()) continue;
+          const std::string inner = one.origin.member.substr(0, one.origin.member.find('('));
+          for (const std::size_t i : found->second)
+            offer(i, {"archive-in-archive",
+                      fmt::format("{} defines it, and the linker looks into no archive in an archive",
+                                  one.origin.display()),
+                      input.path,
+                      fmt::format("put the objects of {0} into {1}, not {0} itself, or link {0} in place of {1}", inner,
+                                  input.path)});
+        }
+  }
+
+  /// Procedures of Fortran modules and functions of Rust, whose names in C are asked for.
+  void look_in_other_languages() {
+    std::map<std::string, std::vector<std::size_t>, std::less<>> asked;
+    for (std::size_t i = 0; i < missing_.size(); ++i) {
+      std::string name = is_mangled(bases_[i]) ? spellings_[i].identifier() : bases_[i];
+      while (name.ends_with('_')) name.pop_back();
+      if (missing_[i]->suppliers.empty() && !name.empty() && spellings_[i].scope().empty())
+        asked[std::move(name)].push_back(i);
+    }
+    if (asked.empty()) return;
+    std::string of_rust;
+    for (std::uint32_t in = 0; in < inputs_.size(); ++in)
+      for (std::uint32_t o = 0; o < inputs_[in].objects.size() && !is_of_system(inputs_[in].path); ++o)
+        each_name_defined({in, o}, [&](std::string_view name) {
+          if (name == "rust_eh_personality") of_rust = inputs_[in].path;
+          const std::optional<Procedure> procedure = procedure_of(name);
+          const auto found = procedure ? asked.find(procedure->name) : asked.end();
+          if (found == asked.end()) return;
+          for (const std::size_t i : found->second) offer_procedure(i, *procedure, name, object({in, o}));
+        });
+    for (std::size_t i = 0; i < missing_.size() && !of_rust.empty(); ++i)
+      if (missing_[i]->suppliers.empty() && !is_mangled(bases_[i]))
+        offer(i, {"no-provider",
+                  "no library in the search path defines it",
+                  {},
+                  fmt::format("define it, or link what defines it; if it is a function of {}, which is Rust's: "
+                              "#[no_mangle] pub extern \"C\" fn {}",
+                              of_rust, bases_[i])});
+  }
+
+  void offer_procedure(std::size_t i, const Procedure& procedure, std::string_view symbol, const ObjectFacts& object) {
+    const bool mangled = is_mangled(bases_[i]);
+    const std::string& name = mangled ? procedure.name : bases_[i];
+    const std::string fix =
+        procedure.of_rust ? fmt::format("write #[no_mangle] pub extern \"C\" fn {} in the Rust source", name)
+                          : fmt::format("write bind(C, name=\"{}\") behind the procedure's heading in Fortran", name);
+    offer(i, {"other-language",
+              fmt::format("{} has {} of {}, whose name for the linker is {}", object.origin.display(), procedure.name,
+                          procedure.of_rust ? "Rust" : "a Fortran module", symbol),
+              object.origin.path, mangled ? fix + ", and declare it extern \"C\"" : fix});
   }
 
   /// The linker itself defines __start_X and __stop_X where the output has a section X.
@@ -451,7 +535,7 @@ class SupplierSearch {
   /// What is static, or hidden in a shared object that was not stripped.
   void look_among_locals() {
     for (std::size_t i = 0; i < missing_.size(); ++i)
-      for (std::string& name : spelled_as_local(i)) locals_[std::move(name)].push_back(i);
+      for (std::string& name : spellings_[i].as_local()) locals_[std::move(name)].push_back(i);
     std::set<std::string_view> names;
     for (const auto& [name, which] : locals_) names.insert(name);
     // A shared object that exports nothing of use is dropped by --as-needed.
@@ -471,8 +555,8 @@ class SupplierSearch {
   }
 
   static bool registers_kernels(const ObjectFacts& object) {
-    const auto is_it = [&](const Symbol& symbol) { return object.name(symbol) == "__cudaRegisterFunction"; };
-    return std::ranges::any_of(object.symbols, is_it);
+    return std::ranges::any_of(object.symbols,
+                               [&](const Symbol& symbol) { return object.name(symbol) == "__cudaRegisterFunction"; });
   }
 
   /// nvcc keeps the host function of a __global__ template to its object, so that no reference extracts the member.
@@ -500,23 +584,6 @@ class SupplierSearch {
     return (object.origin.bytecode ? "run gcc-ranlib on " : "run ranlib on ") + path;
   }
 
-  /// Itanium C++ ABI 5.1.3: "_ZL4name" of `static name`; and of an unnamed namespace's "_ZN12_GLOBAL__N_14nameE".
-  std::vector<std::string> spelled_as_local(std::size_t i) const {
-    const std::string& name = bases_[i];
-    std::vector<std::string> names{name};
-    if (spellings_[i].identifier().empty()) return names;
-    const std::string source_name = std::to_string(spellings_[i].identifier().size()) + spellings_[i].identifier();
-    if (!is_mangled(name)) names.push_back("_ZL" + source_name);  // a global variable's name is not mangled
-    const std::size_t at = is_mangled(name) ? name.find(source_name) : std::string::npos;
-    if (at == std::string::npos) return names;
-    const std::string before = name.substr(0, at);
-    const std::string behind = name.substr(at + source_name.size());
-    names.push_back(before + "L" + source_name + behind);
-    names.push_back(at == 2 ? "_ZN12_GLOBAL__N_1" + source_name + "E" + behind
-                            : before + "12_GLOBAL__N_1" + source_name + behind);
-    return names;
-  }
-
   void offer_locals(const ObjectFacts& object, const std::vector<LocalName>& names) {
     const std::string who = object.origin.display();
     for (const LocalName& local : names)
@@ -537,8 +604,9 @@ class SupplierSearch {
       return say("it as a label of assembly that is not global",
                  "write .globl " + missing + " in the assembly of " + who);
     if (local.name != missing)
-      return say("one that is static", "take `static` (or the unnamed namespace) from the definition in " + who +
-                                           (is_variable ? "; of a C++ const write `extern` there" : ""));
+      return say(is_variable ? "one of its own, static or a const of C++" : "one that is static",
+                 "take `static` (or the unnamed namespace) from the definition in " + who +
+                     (is_variable ? "; of a C++ const write `extern` there" : ""));
     if (is_mangled(local.name) && registers_kernels(object))
       return say(
           "it as a local symbol: nvcc keeps the host function of a __global__ template to its file since CUDA 13",

@@ -27,8 +27,8 @@ void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inpu
 /// The image of an object that a device link for the architecture takes; kNone: none.
 using ImageChooser = std::function<std::uint32_t(const DeviceFacts&, const GpuArch&)>;
 
-/// By symbol, in words.
-using DeviceRelatives = std::map<std::string, std::vector<std::string>>;
+/// By symbol.
+using DeviceRelatives = std::map<std::string, std::vector<DeviceRelative>>;
 
 /// Fills in DeviceUnresolved::suppliers with the archives in the user's library folders (not below them), and the archives
 /// and objects beside those that refer to the name, that define it and are not on the line. Returns who has a function of that name
