@@ -311,7 +311,8 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
   if (!name.suppliers.empty()) return;
   if (!name.elsewhere.empty()) {
     const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
-    finding.cause = {"other-gpu-arch", fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs)};
+    const std::string text = fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs);
+    finding.cause = {"other-gpu-arch", text, text};
     finding.fixes.push_back({fmt::format("compile what defines it for {} too ({}), and name it in the device link",
                                          archs, arch_option(name.arch))});
     if (evidence.resolution.device.targets.size() > finding.archs.size())

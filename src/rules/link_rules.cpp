@@ -12,10 +12,12 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 #include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
+#include "scan/spelling.hpp"
 #include "support/strings.hpp"
 #include "target/traits.hpp"
 
@@ -158,6 +160,45 @@ std::vector<Finding> refused_links(const Evidence& evidence) {
     }
     if (is_only_warned(evidence.job, rejection)) findings.back().severity = Severity::Warning;
   }
+  return findings;
+}
+
+/// Names in extern "C++" that mean a symbol and are not spelled as the linker demangles it: it stays local.
+std::vector<Finding> misspelled_in_script(const Evidence& evidence) {
+  constexpr std::size_t kMostCompared = 20'000;
+  std::vector<std::string> texts;
+  for (const VersionNode& node : evidence.job.versions)
+    for (const SymbolPattern& pattern : node.globals)
+      if (pattern.cxx && !is_pattern(pattern)) texts.push_back(pattern.text);
+  std::vector<Finding> findings;
+  if (texts.empty() || evidence.job.output == OutputKind::Relocatable) return findings;
+  const WrittenNames written(texts);
+  const Exports exports(evidence.job);
+  std::size_t compared = 0;
+  for (const ObjectId id : linked_relocatables(evidence.inputs, evidence.resolution))
+    for (std::uint32_t s = 0; s < evidence.object(id).symbols.size() && compared < kMostCompared; ++s) {
+      const Symbol& symbol = evidence.object(id).symbols[s];
+      const std::string_view name = evidence.object(id).name(symbol);
+      const bool is_local = symbol.defined() && !is_hidden(symbol.visibility) && is_mangled(name) &&
+                            evidence.resolution.resolution_of({id, s}) == SymbolResolution::Kept &&
+                            exports.made_local(name);
+      if (!is_local || ++compared > kMostCompared || !written.contain(name)) continue;
+      const std::string shown = demangle(name);
+      for (const VersionNode& node : evidence.job.versions)
+        for (const SymbolPattern& pattern : node.globals) {
+          if (!pattern.cxx || is_pattern(pattern) || pattern.text == shown || !WrittenName(pattern.text).is(name))
+            continue;
+          Finding finding =
+              make_finding(kVersionNotDefined, name,
+                           fmt::format("a version script names {}, which is no linker's spelling: {} is not exported",
+                                       pattern.text, shown));
+          finding.severity = Severity::Warning;
+          finding.sites.push_back(make_site(evidence, {id, s}, Role::Kept));
+          finding.sites.push_back(make_file_site({.path = node.where}, "names it"));
+          finding.fixes.push_back({fmt::format("write it as c++filt prints it: \"{}\";", shown)});
+          findings.push_back(std::move(finding));
+        }
+    }
   return findings;
 }
 
@@ -639,6 +680,7 @@ RuleFamily link_rules() {
           {{undefined_symbols},
            {lost_references},
            {refused_links},
+           {misspelled_in_script},
            {fatal_warnings},
            {relocations_not_pic},
            {unreadable_inputs}}};

@@ -267,7 +267,7 @@ class SupplierSearch {
                 {},
                 {}});
     } else if (symbol.visibility == Visibility::Hidden && object.kind != ObjectKind::Relocatable) {
-      offer(i, not_exported(who + " defines it as hidden", who));
+      offer(i, not_exported(who + " defines it as hidden", who, i));
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       offer(i, {"hidden-reference",
                 who + " defines it, but the reference is hidden, so that only the output itself can", who,
@@ -341,9 +341,10 @@ class SupplierSearch {
     return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
   }
 
-  static Supplier not_exported(std::string text, const std::string& who) {
+  Supplier not_exported(std::string text, const std::string& who, std::size_t i) const {
     return {"not-exported", std::move(text), who,
-            "export it from " + who + ": default visibility, and a global of its version script where it has one"};
+            "export it from " + who + ": default visibility, and a global of its version script where it has one" +
+                (is_new_abi(bases_[i]) ? ", in extern \"C++\" as c++filt prints it: not std::string" : "")};
   }
 
   std::string needed_by(std::size_t i) const {
@@ -588,7 +589,7 @@ class SupplierSearch {
     const std::string who = object.origin.display();
     for (const LocalName& local : names)
       for (const std::size_t i : locals_.find(local.name)->second)
-        offer(i, object.kind != ObjectKind::Relocatable ? not_exported(who + " has it, but does not export it", who)
+        offer(i, object.kind != ObjectKind::Relocatable ? not_exported(who + " has it, but does not export it", who, i)
                                                         : kept_to_itself(local, bases_[i], object));
   }
 
