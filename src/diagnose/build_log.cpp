@@ -62,6 +62,24 @@ std::string without_escapes(std::string_view text) {
   return out;
 }
 
+/// Copied from the source of a page: "`f&lt;int&gt;()&#39;".
+std::string without_html(std::string text) {
+  if (text.find('&') == std::string::npos) return text;
+  constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
+      {"&lt;", "<"},  {"&gt;", ">"},   {"&quot;", "\""}, {"&#34;", "\""}, {"&apos;", "'"},
+      {"&#39;", "'"}, {"&#x27;", "'"}, {"&#96;", "`"},   {"&#x60;", "`"}, {"&nbsp;", " "},
+      {"&#47;", "/"}, {"&#x2F;", "/"}, {"&amp;", "&"}};
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* entity = std::ranges::find_if(
+        kEntities, [&](const auto& one) { return std::string_view(text).substr(at).starts_with(one.first); });
+    const bool is_entity = entity != std::end(kEntities);
+    out += is_entity ? entity->second : std::string_view(text).substr(at, 1);
+    at += is_entity ? entity->first.size() : 1;
+  }
+  return out;
+}
+
 struct Line {
   std::uint32_t number = 0;
   std::string text;
@@ -101,7 +119,7 @@ std::vector<Line> cut_lines(std::string_view log, std::string_view& beyond) {
     if (to_skip != 0)
       --to_skip;
     else
-      lines.push_back({number, without_escapes(text), {}});
+      lines.push_back({number, without_html(without_escapes(text)), {}});
   });
   return lines;
 }
@@ -169,6 +187,12 @@ Found time_stamp(std::string_view text) {
   if (!clock(p)) return {};
   zone(p);
   if (bracket && !p.one(']')) return {};
+  if (const std::size_t stamp = p.size(); bracket && p.any_of(" WEFi") && p.one(':')) {  // TeamCity's "[12:34:56]W:\t "
+    while (p.any_of("\t ")) continue;
+    return {p.size(), {}};
+  } else {
+    p.back(stamp);
+  }
   if (!p.blank_or_end()) return {};
   const std::size_t stamp = p.size();
   if (p.digits(2, 2) && p.any_of("OE") && (p.any_of(" +") || p.end())) return {p.size(), {}};
@@ -224,6 +248,36 @@ Found compose_service(std::string_view text) {
   return {at + 2, std::string(text.substr(0, name))};
 }
 
+/// The name of who wrote the line: "[build] " (VS Code, Jenkins, Maven), "myapp> " (nix), "pod/x: " (kubectl),
+/// "app:build: " (turborepo). Names of outputs and of levels tell no streams apart.
+Found label(std::string_view text) {
+  constexpr std::size_t kLongest = 80;
+  const std::size_t margin = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::string_view shown = text.substr(margin, kLongest);
+  const bool bracket = shown.starts_with('[');
+  std::size_t at = bracket ? 1 : 0;
+  if (at >= shown.size() || (!is_ascii_letter(shown[at]) && shown[at] != '@')) return {};
+  while (at < shown.size() && (is_word_char(shown[at]) || std::string_view("-.+@/:").find(shown[at]) != shown.npos ||
+                               (bracket && shown[at] == ' ')))
+    ++at;
+  std::string_view name = shown.substr(bracket ? 1 : 0, at - (bracket ? 1 : 0));
+  if (bracket || shown.substr(at).starts_with('>')) {
+    if (bracket && !shown.substr(at).starts_with(']')) return {};
+    ++at;
+  } else {
+    if (!name.ends_with(':')) return {};
+    name.remove_suffix(1);
+    const std::size_t colon = name.find(':');
+    const bool is_task = colon != name.npos && colon + 1 < name.size() && is_ascii_letter(name[colon + 1]) &&
+                         name.find(':', colon + 1) == name.npos && name.find('.') == name.npos;
+    if (!is_task && !starts_with_any(name, {"pod/", "pods/", "job/", "deployment/"})) return {};
+  }
+  if (at < shown.size() && shown[at] != ' ') return {};
+  const bool is_output = is_among(name, {"stdout", "stderr", "out", "err", "INFO", "ERROR", "WARNING", "WARN", "DEBUG",
+                                         "info", "error", "warning", "warn", "debug"});
+  return {std::min(margin + at + 1, text.size()), is_output ? std::string() : std::string(name)};
+}
+
 /// GitHub's and Azure's workflow commands.
 Found ci_marker(std::string_view text) {
   for (const std::string_view marker :
@@ -256,14 +310,15 @@ struct Layer {
   Found (*find)(std::string_view);
   std::string_view begins;  ///< with one of these characters; empty: with any
   bool certain;             ///< false: only when a neighbour begins so too
-  bool same_stream;         ///< the neighbour must have the same name
+  bool same_stream;         ///< the neighbour must have the same name, or several lines of the log
 };
 
 // From the outside in: CI, then containers, then what runs in them.
 constexpr std::string_view kDigits = "0123456789", kStamps = "\xef[0123456789", kMarkers = "#[", kBars = " \xe2=";
 constexpr std::array kLayers{
     Layer{job_and_step, {}, true, false},       Layer{time_stamp, kStamps, true, false},
-    Layer{ci_marker, kMarkers, true, false},    Layer{compose_service, {}, false, true},
+    Layer{ci_marker, kMarkers, true, false},    Layer{label, {}, false, true},
+    Layer{compose_service, {}, false, true},    Layer{label, {}, false, true},
     Layer{docker_step, "#", true, false},       Layer{docker_step_untimed, "#", false, true},
     Layer{bare_seconds, kDigits, false, false}, Layer{time_stamp, kStamps, true, false},
     Layer{ci_marker, kMarkers, true, false},    Layer{bars, kBars, true, false},
@@ -279,6 +334,10 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
     if (!layer.begins.empty() && layer.begins.find(text.front()) == std::string_view::npos) continue;
     if (Found prefix = layer.find(text); prefix.size > 0) found.emplace_back(i, std::move(prefix));
   }
+  constexpr std::size_t kSeveral = 3;  // services that write at once
+  std::map<std::string_view, std::size_t> lines_of;
+  if (layer.same_stream && !layer.certain)
+    for (const auto& [line, prefix] : found) ++lines_of[prefix.stream];
   for (std::size_t k = 0; k < found.size(); ++k) {
     const std::size_t i = found[k].first;
     const Found& prefix = found[k].second;
@@ -291,13 +350,62 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
       return other < lines.size() && layer.same_stream && !lines[other].stream.empty() &&
              lines[other].stream.ends_with(prefix.stream);
     };
-    if (!layer.certain && found.size() != not_blank && !like(k - 1, i - 1) && !like(k + 1, i + 1) &&
+    const bool is_repeated = !lines_of.empty() && !prefix.stream.empty() && lines_of[prefix.stream] >= kSeveral;
+    if (!layer.certain && found.size() != not_blank && !is_repeated && !like(k - 1, i - 1) && !like(k + 1, i + 1) &&
         !was_stripped_so(i - 1) && !was_stripped_so(i + 1)) {
       continue;
     }
     lines[i].text.erase(0, prefix.size);
     lines[i].stream += prefix.stream;
   }
+}
+
+}  // namespace
+
+namespace {
+
+/// What a terminal or a mail broke at its width, as far as a message's own words show it: where words of it go on in the
+/// next line, or a name's quote or a place's bracket is closed there. The text between them; nothing: not broken there.
+std::optional<std::string_view> broken_at(std::string_view text, std::string_view next) {
+  constexpr std::size_t kLongest = 32;  // of these words
+  constexpr std::array<std::string_view, 12> kWords{
+      "undefined reference to `", "undefined reference to '", "multiple definition of `",
+      "undefined symbol: ",       "duplicate symbol: ",       "cannot find -l",
+      ": in function `",          ": first defined here",     "ld returned 1 exit status",
+      "recompile with -fPIC",     "when searching for -l",    "cannot open shared object file"};
+  const bool may_go_on = is_ascii_letter(next.front()) || std::string_view("`'-1:").find(next.front()) != next.npos ||
+                         (next.front() == ' ' && !next.starts_with("  "));
+  const std::string_view tail = text.substr(text.size() - std::min(kLongest, text.size()));
+  for (const std::string_view between : {"", " "}) {
+    if (!may_go_on) break;
+    const std::string joined = std::string(tail).append(between).append(next.substr(0, kLongest));
+    for (const std::string_view words : kWords)
+      if (const std::size_t at = joined.find(words);
+          at < tail.size() && at + words.size() > tail.size() + between.size())
+        return between;
+  }
+  for (const std::string_view words : {"undefined reference to `", "multiple definition of `", ": in function `"})
+    if (const std::size_t at = text.find(words);
+        at != text.npos && next.find('\'') < next.find('`') && text.find_first_of("'`", at + words.size()) == text.npos)
+      return "";
+  const std::size_t open = text.rfind(":(.");
+  if (open != text.npos && text.find(')', open) == text.npos && next.find("): ") < next.find_first_of("(\t "))
+    return "";
+  return std::nullopt;
+}
+
+void join_broken(std::vector<LogLine>& lines) {
+  constexpr std::size_t kShortest = 8, kLongest = 4096;  // columns of a line that was broken
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    LogLine& last = lines[kept];
+    const bool may_be = last.text.size() >= kShortest && last.text.size() <= kLongest;
+    if (const auto between = may_be ? broken_at(last.text, lines[i].text) : std::nullopt)
+      last.text.append(*between).append(lines[i].text);
+    else if (++kept != i)
+      lines[kept] = std::move(lines[i]);
+  }
+  if (!lines.empty()) lines.resize(kept + 1);
 }
 
 }  // namespace
@@ -314,6 +422,7 @@ CleanLog clean_log(std::string_view log) {
     if (is_new) clean.streams.push_back({line.stream, {}});
     clean.streams[at->second].lines.push_back({line.number, std::move(line.text)});
   }
+  for (LogStream& stream : clean.streams) join_broken(stream.lines);
   return clean;
 }
 

@@ -33,10 +33,11 @@ struct CleanLog {
 };
 
 /// What goes: escape sequences (ECMA-48); text before a carriage return becomes a line of its own; then time stamps
-/// (ISO 8601, "[12:34:56]"), docker's "#38 157.7 " and "157.7 ", compose's "name | ", `gh run view`'s
-/// "job<TAB>step<TAB>", "##[error]", "[command]", the bars of uv, pip and rattler-build, cargo's "= note: ". What could
-/// also be the line's own text ("157.7 ", "name | ") goes only when the next or the previous line begins so too, or
-/// every line does. Blank lines go too. Lines are cut at 4 MiB.
+/// (ISO 8601, "[12:34:56]"), docker's "#38 157.7 " and "157.7 ", compose's "name | ", "[name] ", "name> ", `gh run
+/// view`'s "job<TAB>step<TAB>", "##[error]", "[command]", the bars of uv, pip and rattler-build, cargo's "= note: ". What
+/// could also be the line's own text ("157.7 ", "name | ") goes only when the next or the previous line begins so too,
+/// or every line does, or several have the same name. HTML's escapes become what they stand for, and what a terminal
+/// broke within a message is one line again. Blank lines go too. Lines are cut at 4 MiB.
 CleanLog clean_log(std::string_view log);
 
 // --- The compiler and linker commands that a log shows.
@@ -86,6 +87,7 @@ enum class LogErrorKind : std::uint8_t {
   RunTimeError,         ///< a check in a running program: of protobuf, of a sanitizer
   PackageRefused,       ///< auditwheel: `name` is the platform
   OtherLinkError,       ///< said by a linker and none of the above
+  LibraryPassedOver,    ///< no error: `place` is a file for another machine, `name` the "-lfoo" that it was found for
   LinkFailed,           ///< "collect2: error: ld returned 1 exit status"
   CommandFailed,        ///< setuptools, make, ninja, a shell; `name` is the program or the target
 };

@@ -78,7 +78,10 @@ class Reasons {
  public:
   explicit Reasons(const std::vector<LogError>& errors) {
     for (const LogError& error : errors)
-      if (!only_follows(error.kind) || !error.cause.empty()) commands_.insert(error.command);
+      if (error.kind == LogErrorKind::LibraryPassedOver)
+        continue;
+      else if (!only_follows(error.kind) || !error.cause.empty())
+        commands_.insert(error.command);
   }
 
   bool note(const LogError& error) const {
@@ -184,6 +187,20 @@ class Groups {
   std::map<std::vector<std::string>, std::uint32_t> first_with_;  // include folders -> the first command with them
 };
 
+/// The libraries for another machine that the command of an error found first, and passed over: the one that it misses,
+/// or where nothing else is missing any that might define the symbol.
+std::vector<std::string> passed_over_by(const LogError& error, const BuildLog& log) {
+  std::vector<std::string> paths;
+  if (error.kind != LogErrorKind::LibraryNotFound && error.kind != LogErrorKind::UndefinedReference) return paths;
+  for (const LogError& other : log.errors) {
+    const bool is_of_command = other.command == error.command || other.command == kNoCommand;
+    if (other.kind == LogErrorKind::LibraryPassedOver && is_of_command && !is_among(other.place.input, paths) &&
+        (error.kind == LogErrorKind::UndefinedReference || other.name == error.name))
+      paths.push_back(other.place.input);
+  }
+  return paths;
+}
+
 /// By line. Errors of one kind about one symbol or file, from one command, are one.
 std::vector<RootError> root_errors(const BuildLog& log) {
   std::vector<RootError> all;
@@ -193,9 +210,12 @@ std::vector<RootError> root_errors(const BuildLog& log) {
   for (const LogError& error : log.errors) {
     if (error.kind == LogErrorKind::CommandFailed && !error.name.empty())
       for (; without_target < all.size(); ++without_target) all[without_target].target = error.name;
-    if (reasons.note(error)) continue;
+    if (error.kind == LogErrorKind::LibraryPassedOver || reasons.note(error)) continue;
     const std::size_t number = groups.number_of(error, all.size());
-    if (number == all.size()) all.push_back(open(error, log));
+    if (number == all.size()) {
+      all.push_back(open(error, log));
+      all.back().passed_over = passed_over_by(error, log);
+    }
     DiagnosedError& to = all[number].error;
     if (to.lines.empty() || to.lines.back() != error.line) to.lines.push_back(error.line);
     add_sites(to, error);
@@ -341,6 +361,7 @@ class Findings {
   std::optional<std::size_t> about_file(const RootError& error) const {
     const LogSite place = error.error.sites.empty() ? LogSite() : error.error.sites.front();
     const std::string input = place.input.empty() ? error.error.name : place.input;
+    if (input.empty() && error.kind == LogErrorKind::LtoObjects) return of_rule("lto-not-read");
     if (input.empty()) return std::nullopt;
     const std::string name = place.member.empty() ? input : input + "(" + place.member + ")";
     const RuleKind kind = rules_for(error.kind);
@@ -355,10 +376,16 @@ class Findings {
         if (display == name) return i;
         if (!near && ends_alike(display, name)) near = i;
       }
-      const std::string& message = findings_[i].message;
-      if (!near && row.names_file && ends_alike(message.substr(0, message.find(": ")), name)) near = i;
+      const std::string named = findings_[i].message.substr(0, findings_[i].message.find(": "));
+      const bool is_member = named.ends_with(')') && ends_alike(named.substr(0, named.rfind('(')), name);
+      if (!near && row.names_file && (is_member || ends_alike(named, name))) near = i;
     }
     return near;
+  }
+
+  std::optional<std::size_t> of_rule(std::string_view rule) const {
+    const auto found = std::ranges::find(findings_, rule, &Finding::rule);
+    return found == findings_.end() ? std::nullopt : std::optional<std::size_t>(found - findings_.begin());
   }
 
   const std::vector<Finding>& findings_;
@@ -583,8 +610,8 @@ void note_unknown_commands(std::vector<RootError>& errors) {
   for (RootError& error : errors)
     if (!error.error.symbol.empty() && error.command == kNoCommand && !error.error.link && error.is_of_link())
       error.error.notes.emplace_back(
-          "the log has no link command, and its files are not here: rebuild with `make VERBOSE=1` or `ninja -v`, or "
-          "name the build folder: elfaudit diagnose -p BUILD_DIR LOG");
+          "the log has no link command, and which files here it linked is not known: rebuild with `make VERBOSE=1` or "
+          "`ninja -v`, or name the build folder: elfaudit diagnose -p BUILD_DIR LOG");
 }
 
 /// The nvcc commands that a log shows, in its order.

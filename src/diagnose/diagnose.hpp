@@ -81,10 +81,11 @@ struct RootError {
   DiagnosedError error;
   LogErrorKind kind = LogErrorKind::OtherLinkError;
   LogTool tool = LogTool::Unknown;
-  std::uint32_t command = kNoCommand;  ///< into BuildLog::commands
-  std::string target{};                ///< what the build tool says, behind the error, that it could not make
-  std::string folder{};                ///< that the build was in, as the log says it; empty: not said
-  std::string importer{};              ///< LoadRefused: the Python source whose import failed; empty: not said
+  std::uint32_t command = kNoCommand;      ///< into BuildLog::commands
+  std::string target{};                    ///< what the build tool says, behind the error, that it could not make
+  std::string folder{};                    ///< that the build was in, as the log says it; empty: not said
+  std::vector<std::string> passed_over{};  ///< libraries that the link passed over and that may be what is missing
+  std::string importer{};                  ///< LoadRefused: the Python source whose import failed; empty: not said
 
   /// About what a link makes of its inputs, as a linker says it.
   bool is_of_link() const {
@@ -123,6 +124,9 @@ class CommandFolders {
   /// Where a file lies that a message names while the build was in `folder`; empty when it is not here.
   std::string find(const std::string& file, const std::string& folder) const;
 
+  /// The objects and archives a few levels below the log's folder and the working directory whose paths end so.
+  std::vector<std::string> below(const std::string& file);
+
   /// The folders of builds at or below the log's folder and the working directory; the one that the user names, alone.
   const std::vector<std::string>& builds();
 
@@ -130,6 +134,7 @@ class CommandFolders {
   std::string log_folder_;
   std::string build_;
   std::optional<std::vector<std::string>> builds_;  // looked for once
+  std::optional<std::vector<std::string>> below_;   // the same
 };
 
 // --- The links that the errors of a log are about.
@@ -196,6 +201,7 @@ class Suggestions {
   /// Asks the file system once for each question, and not for more questions than a person would read the answers of.
   void look(DiagnosedError& error, Search search, const std::string& what, const SearchedFolders& near);
   void find_header(RootError& error);
+  void find_passed_over(RootError& error);
   void find_library(RootError& error);
   void find_input(RootError& error);
   void find_pic_option(RootError& error) const;

@@ -6,6 +6,8 @@
 
 #include "diagnose/log_errors.hpp"
 #include "locate/cause/cause.hpp"
+#include "scan/library_names.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::log_errors {
 
@@ -19,6 +21,18 @@ bool is_warning(std::string_view before) {
 
 /// Prose has a colon before "undefined reference" too; a message names an object, a section or a line.
 bool is_place(const LogPlace& place) { return !place.input.empty() || !place.section.empty() || place.line != 0; }
+
+/// A name whose quotes a shell or a chat took off: "foo(int)", "vtable for A"; prose has blanks where names have none.
+std::string_view without_quotes(std::string_view text) {
+  text = trim(text);
+  while (text.ends_with('\'') || text.ends_with('`')) text.remove_suffix(1);
+  if (text.empty() || !(is_ascii_letter(text.front()) || is_among(text.substr(0, 1), {"_", "~", "("}))) return {};
+  const bool is_plain = text.find_first_of(" `'\";") == text.npos && !text.ends_with('.') && !text.ends_with(':');
+  const bool is_call = (text.ends_with(')') || text.ends_with(") const")) && text.find(" (") == text.npos &&
+                       text.find_first_of("`'\";") == text.npos;
+  const bool is_of_class = starts_with_any(text, {"vtable for ", "typeinfo for ", "typeinfo name for ", "VTT for "});
+  return is_plain || is_call || is_of_class ? text : std::string_view();
+}
 
 /// "b.o: in function `f()':" (before binutils 2.33: "In function"), which holds for the lines after it.
 std::size_t read_context(Reader& reader, std::string_view text) {
@@ -39,7 +53,10 @@ std::size_t read_context(Reader& reader, std::string_view text) {
 
 /// "B: multiple definition of `x'; A: first defined here"; before binutils 2.33 the second half is a line of its own.
 std::size_t read_duplicate(Reader& reader, std::string_view text) {
-  const Around parts = split_at(text, ": multiple definition of ");
+  constexpr std::string_view kPhrase = ": multiple definition of ";
+  Around parts = split_at(text, kPhrase);
+  const bool bare = !parts.found && text.starts_with(kPhrase.substr(2));  // pasted without what precedes it
+  if (bare) parts = {{}, text.substr(kPhrase.size() - 2), true};
   if (!parts.found || is_warning(parts.before)) return 0;
   auto [symbol, rest] = quoted(parts.after);
   if (symbol.empty()) return 0;
@@ -54,7 +71,7 @@ std::size_t read_duplicate(Reader& reader, std::string_view text) {
   LogError error = reader.make(LogErrorKind::DuplicateDefinition, LogTool::Bfd);
   error.symbol = symbol;
   error.place = place_of(parts.before, reader.in_function);
-  if (!is_place(error.place)) return 0;
+  if (!is_place(error.place) && !bare) return 0;
   if (first.found) error.first = place_of(first.before, {});
   reader.errors.push_back(std::move(error));
   return first.found ? taken : 1;
@@ -91,7 +108,8 @@ std::size_t read_undefined(Reader& reader, std::string_view text, LogTool tool) 
   const bool bare = parts.found && parts.before.empty();
   // "more undefined references to `x' follow" repeats; with --warn-unresolved-symbols they are not errors.
   if (!parts.found || is_warning(parts.before)) return 0;
-  const std::string_view symbol = quoted(parts.after).first;
+  std::string_view symbol = quoted(parts.after).first;
+  if (symbol.empty()) symbol = without_quotes(parts.after);
   if (symbol.empty()) return 0;
   LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
   error.symbol = symbol;
@@ -118,6 +136,7 @@ std::size_t read_hidden(Reader& reader, std::string_view text) {
 
 /// "cannot find -lfoo: No such file or directory"; gold says "libfoo.so.1" for -l:libfoo.so.1.
 std::size_t read_not_found(Reader& reader, LogTool tool, std::string_view text) {
+  if (tool == LogTool::Unknown && text.starts_with("cannot find -l")) tool = LogTool::Bfd;  // pasted without its name
   if (tool == LogTool::Unknown || !text.starts_with("cannot find ")) return 0;
   std::string name(text.substr(12, text.find(": ") == std::string_view::npos ? text.npos : text.find(": ") - 12));
   if (name.empty() || name.find(' ') != std::string::npos) return 0;
@@ -176,10 +195,30 @@ std::size_t read_gold(Reader& reader) {
   return first.found ? 2 : 1;
 }
 
+/// GNU ld: "skipping incompatible a/libf.a when searching for -lf", gold: "... while searching for f", mold: "warning:
+/// a/libf.a: skipping incompatible file arm64 62".
+std::size_t read_passed_over(Reader& reader, LogTool tool, std::string_view text) {
+  constexpr std::string_view kStart = "skipping incompatible ";
+  Around parts = text.starts_with(kStart) ? split_at(text.substr(kStart.size()), " searching for ") : Around();
+  std::string_view path = parts.before.substr(0, parts.before.rfind(' '));  // "when", "while"
+  if (!parts.found) {
+    parts = text.starts_with("warning: ") ? split_at(text.substr(9), ": skipping incompatible file ") : Around();
+    path = parts.before;
+  }
+  if (!parts.found || path.empty()) return 0;
+  LogError error = reader.make(LogErrorKind::LibraryPassedOver, tool);
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  error.name = parts.after.starts_with("-l") ? std::string(parts.after) : library_option(file);
+  error.place.input = path;
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
 /// What a linker says and no other reader knows, unless it is a warning, a note or the last word after other errors.
 std::size_t read_other_linker_line(Reader& reader) {
   const auto [tool, text] = split_linker(reader.text());
   if (tool == LogTool::Unknown) return 0;
+  if (const std::size_t taken = read_passed_over(reader, tool, text)) return taken;
   for (const std::string_view harmless :
        {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "skipping incompatible ",
         ": previous definition here", "unable to parse ", "failed to set dynamic section sizes", "DWARF error",
@@ -247,6 +286,7 @@ constexpr Form kForms[] = {
     {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} is disallowed{*}"},
     {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} isn't supported{*}"},
     {RelocationRefused, std::nullopt, LogTool::Bfd, "{i}: relocation {r} against {q} isn't handled by {*}"},
+    {RelocationRefused, std::nullopt, LogTool::Bfd, "relocation {r} against {q} can not be used{*}"},
     {RelocationRefused, std::nullopt, LogTool::Bfd,
      "{i}: copy relocation against non-copyable protected symbol {q} in {f}"},
     {RelocationRefused, std::nullopt, LogTool::Bfd,
@@ -308,6 +348,7 @@ constexpr Form kForms[] = {
     {OtherMachine, Message::OtherMachine, LogTool::Unknown, "{i} is incompatible with elf{n}"},
     {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file format not recognized; treating as linker script"},
     {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file not recognized: {n}"},
+    {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: error adding symbols: file format not recognized"},
     {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: file format not recognized"},
     {NotAnObject, Message::NotAnObject, LogTool::Unknown, "unknown file type: {i}"},
     {NotAnObject, Message::NotAnObject, LogTool::Unknown, "{i}: unknown file type"},
@@ -438,8 +479,9 @@ std::size_t read_known_form(Reader& reader) {
     auto found = matched(form.text, *text);
     if (!found) continue;
     // These are short enough to be prose.
-    const bool needs_name = form.kind == SymbolVersion || form.kind == OtherMachine || form.kind == NotAnObject ||
-                            form.kind == RelocationRefused;
+    const bool needs_name =
+        form.kind == SymbolVersion || form.kind == OtherMachine || form.kind == NotAnObject ||
+        (form.kind == RelocationRefused && !form.text.starts_with("relocation {r} against {q} can"));
     if (needs_name && tool == LogTool::Unknown && !looks_like_input((*found)['i'])) continue;
     const bool of_linker = form.kind != RunTimeError && form.kind != PackageRefused && form.kind != OtherLinkError;
     LogError error = error_of(form, *found, of_linker ? tool : LogTool::Unknown, reader);
@@ -629,9 +671,17 @@ std::size_t read_referenced_block(const Reader& reader, LogError& error) {
 
 std::size_t read_lld_or_mold(Reader& reader) {
   auto [tool, text] = split_linker(reader.text());
-  if (tool == LogTool::Unknown) return 0;
+  // Pasted without the linker's name, with which the line begins.
+  const bool bare = tool == LogTool::Unknown && (trim(reader.text(1)).starts_with(kArrow) ||
+                                                 trim(text).starts_with("error: unable to find library -l") ||
+                                                 trim(text).starts_with("unable to find library -l"));
+  if (tool == LogTool::Unknown && !bare) return 0;
+  if (bare) {
+    tool = LogTool::Lld;
+    text = trim(text);
+  }
   const std::size_t error = text.starts_with("error: ") ? 7 : text.starts_with("fatal: ") ? 7 : 0;
-  if (error == 0) return 0;
+  if (error == 0 && !bare) return 0;
   text.remove_prefix(error);
   // lld and mold may be installed as plain "ld".
   if (tool == LogTool::Bfd) tool = LogTool::Lld;

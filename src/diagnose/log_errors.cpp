@@ -611,7 +611,9 @@ std::size_t read_one(Reader& reader) {
 
 /// Nearly every tool's messages have a colon, and most lines of a log none.
 bool may_be_message(std::string_view text) {
-  return text.find(':') != std::string_view::npos || trim(text).starts_with("undefined reference to ") ||
+  return text.find(':') != std::string_view::npos ||
+         starts_with_any(trim(text),
+                         {"undefined reference to ", "relocation R_", "cannot find -l", "unable to find library -l"}) ||
          text.find("ELF load command") != std::string_view::npos || text.find("PyInit_") != std::string_view::npos ||
          text.find("NODE_MODULE_VERSION") != std::string_view::npos || is_end_of_program(text);
 }
@@ -621,6 +623,40 @@ std::string_view installed_file_in(std::string_view text) {
   text = trim(text);
   if (!text.starts_with("File \"") || text.find("-packages/") == text.npos) return {};
   return split_at(text.substr(6), "\", line ").before;
+}
+
+/// The last line that says a build or a link failed, whatever stands before it; where that is in another form than the
+/// readers know, the log must not pass for one without errors.
+std::optional<LogError> find_failure(std::span<const LogLine> lines) {
+  struct Words {
+    LogErrorKind kind;
+    LogTool tool;
+    std::string_view first, second;
+  };
+  using enum LogErrorKind;
+  constexpr Words kWords[] = {
+      {LinkFailed, LogTool::Compiler, "ld returned ", " exit status"},
+      {LinkFailed, LogTool::Compiler, "linker command failed with exit code ", ""},
+      {LinkFailed, LogTool::Compiler, "error: linking with `", "` failed"},  // rustc
+      {CommandFailed, LogTool::BuildTool, "ninja: build stopped: ", ""},
+      {CommandFailed, LogTool::BuildTool, ": *** [", "] Error "},
+      {CommandFailed, LogTool::BuildTool, "error: command '", " failed"},
+      {CommandFailed, LogTool::BuildTool, "error: subprocess-exited-with-error", ""},  // pip
+      {CommandFailed, LogTool::BuildTool, "error: metadata-generation-failed", ""},
+      {CommandFailed, LogTool::BuildTool, "error: invalid command '", ""},                     // setuptools
+      {CommandFailed, LogTool::BuildTool, "-- Configuring incomplete, errors occurred!", ""},  // CMake
+      {CommandFailed, LogTool::BuildTool, "scons: building terminated because of errors", ""},
+      {CommandFailed, LogTool::BuildTool, "Build did NOT complete successfully", ""},  // Bazel
+  };
+  for (std::size_t i = lines.size(); i-- > 0;)
+    for (const Words& words : kWords)
+      if (const Around parts = split_at(lines[i].text, words.first);
+          parts.found && parts.after.find(words.second) != std::string_view::npos) {
+        Reader reader;
+        reader.lines = lines.subspan(i);
+        return reader.make(words.kind, words.tool);
+      }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -637,6 +673,8 @@ std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
     }
     at += std::min(read_one(reader), lines.size() - at);
   }
+  if (std::ranges::all_of(reader.errors, [](const LogError& e) { return e.kind == LogErrorKind::LibraryPassedOver; }))
+    if (std::optional<LogError> failure = find_failure(lines)) reader.errors.push_back(std::move(*failure));
   return std::move(reader.errors);
 }
 

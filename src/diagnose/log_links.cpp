@@ -118,6 +118,31 @@ std::string CommandFolders::find(const std::string& file, const std::string& fol
   return {};
 }
 
+std::vector<std::string> CommandFolders::below(const std::string& file) {
+  constexpr int kDeepest = 4;
+  constexpr std::size_t kMostEntries = 20'000;
+  if (!below_) {
+    below_.emplace();
+    std::set<fs::path> roots;
+    std::size_t entries = 0;
+    for (const std::string& folder : {log_folder_, std::string()}) {
+      std::error_code error;
+      const fs::path root = folder.empty() ? "." : folder;
+      if (!roots.insert(fs::weakly_canonical(root, error)).second) continue;
+      for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
+           !error && at != end && ++entries < kMostEntries; at.increment(error)) {
+        std::error_code ignored;
+        if (at.depth() >= kDeepest) at.disable_recursion_pending();
+        if (ends_with_any(at->path().native(), {".o", ".a", ".obj"}) && at->is_regular_file(ignored))
+          below_->push_back(at->path().lexically_normal().string());
+      }
+    }
+  }
+  std::vector<std::string> found;
+  std::ranges::copy_if(*below_, std::back_inserter(found), [&](const auto& one) { return ends_alike(one, file); });
+  return found;
+}
+
 namespace {
 
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
@@ -298,6 +323,15 @@ class LinkFinder {
   }
 
   std::vector<LogLink> take(const std::vector<RootError>& errors) {
+    // An object that another error places.
+    for (const std::size_t number : not_here_) {
+      if (of_files_ == kNone) break;
+      const std::vector<std::string> named = inputs_named(errors[number]);
+      const auto is_named = [&](const std::string& file) {
+        return std::ranges::any_of(named, [&](const auto& one) { return ends_alike(file, one); });
+      };
+      if (std::ranges::count_if(links_[of_files_].files, is_named) == 1) links_[of_files_].errors.push_back(number);
+    }
     if (of_files_ != kNone && !kind_of_output_.empty())
       give_words(links_[of_files_], errors[links_[of_files_].errors.front()].tool);
     return std::move(links_);
@@ -344,8 +378,8 @@ class LinkFinder {
   void add_files(std::size_t number, const RootError& error) {
     std::vector<std::string> files;
     for (const std::string& input : inputs_named(error))
-      if (std::string file = folders_.find(input, error.folder); !file.empty()) files.push_back(std::move(file));
-    if (files.empty()) return;
+      if (std::string file = file_of(input, error); !file.empty()) files.push_back(std::move(file));
+    if (files.empty()) return not_here_.push_back(number);
     if (of_files_ == kNone) {
       of_files_ = links_.size();
       links_.emplace_back().found_by = LinkFoundBy::Files;
@@ -376,6 +410,19 @@ class LinkFinder {
     link.link.argv.insert(link.link.argv.end(), link.files.begin(), link.files.end());
   }
 
+  /// Where an object lies that a message names: from the folders that the log says; where it names a source by its whole
+  /// path, in the folder of that, else the only one of that name below the log.
+  std::string file_of(const std::string& input, const RootError& error) const {
+    if (std::string file = folders_.find(input, error.folder); !file.empty() || input.starts_with('/')) return file;
+    for (const LogSite& site : error.error.sites)
+      if (site.at.file.starts_with('/') && site.input == input)
+        if (std::string file = in_folder(fs::path(site.at.file).parent_path().string(), input);
+            probe_file(file).usable())
+          return display_path(file, working_directory());
+    const std::vector<std::string> below = folders_.below(input);
+    return below.size() == 1 ? below.front() : std::string();
+  }
+
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const BuildLog& log_;
@@ -385,7 +432,8 @@ class LinkFinder {
   std::map<std::uint32_t, std::size_t> by_command_;
   std::map<const BuildLinks::OfBuild*, std::size_t> by_build_;
   std::size_t of_files_ = kNone;
-  std::string kind_of_output_;  ///< "-shared"; empty: not known
+  std::vector<std::size_t> not_here_;  ///< errors whose files are not
+  std::string kind_of_output_;         ///< "-shared"; empty: not known
 };
 
 }  // namespace

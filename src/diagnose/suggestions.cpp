@@ -24,6 +24,7 @@
 #include "scan/library_names.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "target/traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -560,14 +561,56 @@ std::string nearly_called(const std::string& option, std::vector<std::string> fo
          }))
       if (names.size() < kMostLibraries && files.emplace(library_option(file).substr(2), file).second)
         names.push_back(library_option(file).substr(2));
+  std::erase(names, option.substr(2));  // it is there, for another machine
   const std::string near = nearest_word(option.substr(2), names);
   return near.empty() ? near : fmt::format("did you mean -l{}? {} is there", near, files[near]);
 }
 
 }  // namespace
 
+namespace {
+
+/// Of a file that linkers pass over. `here` is where it lies on this machine.
+Advice on_other_machine(const std::string& file, const std::string& here, const Machine& link) {
+  Advice advice = on_message(Message::OtherMachine, {{}, file, {}});
+  const Machine machine = probe_file(here).machine;
+  if (!machine.known() || machine == link) return advice;
+  const std::string of_link = link.known() ? fmt::format("the link for {}", machine_name(traits_of(link)))
+                                           : std::string("the link for another machine");
+  advice.cause = fmt::format("{} is for {}, and {}", file, machine_name(traits_of(machine)), of_link);
+  if (link.known())
+    advice.fix = fmt::format(
+        "build {} for {}: remove it and its objects, and build again; or put the folder that "
+        "has it for {} first, with -L",
+        file, machine_name(traits_of(link)), machine_name(traits_of(link)));
+  return advice;
+}
+
+}  // namespace
+
+void Suggestions::find_passed_over(RootError& open) {
+  DiagnosedError& error = open.error;
+  const std::string folder = folder_of(open);
+  const Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
+  for (const std::string& file : open.passed_over) {
+    Advice advice = on_other_machine(file, in_folder(folder, file), machine);
+    if (error.finding) {  // which has looked for the symbol in files, and may have found it in this one
+      std::optional<Cause>& cause = error.finding->cause;
+      if (!cause || cause->kind != "library-not-linked" || cause->text.find(base_name(file)) == std::string::npos)
+        continue;
+      cause.reset();
+      error.finding->fixes.clear();
+    } else if (error.kind != "library-not-found") {
+      advice.fix = fmt::format("if {} is to define it: {}", base_name(file), advice.fix);
+    }
+    error.notes.push_back(std::move(advice.cause) + ": the linker passed it over");
+    error.fixes.push_back(std::move(advice.fix));
+  }
+}
+
 void Suggestions::find_library(RootError& open) {
   DiagnosedError& error = open.error;
+  find_passed_over(open);
   const std::string folder = folder_of(open);
   if (const LogCommand* command = command_of(open)) {
     error.searched = seen_from(folder, command->library_dirs);
@@ -576,17 +619,25 @@ void Suggestions::find_library(RootError& open) {
   std::vector<std::string> near = error.searched;
   have_one(near, folder);
   look(error, &NearbyFinder::library, error.name, {near, folder.empty() ? "." : folder});
-  const Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
+  Machine machine = command_of(open) == nullptr ? Machine() : machine_of(*command_of(open), folder);
   if (is_of_cuda(error.name) && answers_.size() < kMostSearches)
     for (const std::string& installation : cuda_installations(command_of(open))) {
       add_from(installation, error);
       near.push_back(installation);
     }
+  std::set<std::string> passed_over;
+  for (const std::string& file : open.passed_over) passed_over.insert(real_path_of(in_folder(folder, file)));
+  bool is_refused = !passed_over.empty();
   std::erase_if(error.nearby, [&](const NearbyFile& file) {
+    if (passed_over.contains(real_path_of(file.file))) return true;
     const Machine of_file = probe_file(file.file).machine;
-    const bool fits = !machine.known() || !of_file.known() || of_file == machine;
-    if (!fits) error.notes.push_back(fmt::format("{} is for another machine", file.file));
-    return !fits;
+    if (!machine.known() || !of_file.known() || of_file == machine) return false;
+    if (passed_over.empty()) {
+      Advice advice = on_other_machine(display_path(file.file, working_directory()), file.file, machine);
+      error.notes.push_back(std::move(advice.cause));
+      if (std::exchange(is_refused, true) == false) error.fixes.push_back(std::move(advice.fix));
+    }
+    return true;
   });
   for (const NearbyFile& file : error.nearby) {
     const std::string name(base_name(file.file));
@@ -607,6 +658,7 @@ void Suggestions::find_library(RootError& open) {
   if (error.nearby.empty() && error.fixes.empty())
     if (std::string fix = nearly_called(error.name, error.searched, command_of(open)); !fix.empty())
       error.fixes.push_back(std::move(fix));
+  if (is_refused) return;
   const std::string name =
       error.name.substr(std::min<std::size_t>(error.name.starts_with("-l:") ? 3 : 2, error.name.size()));
   note_not_found(error, error.name.starts_with("-l:") ? name : fmt::format("lib{0}.so or lib{0}.a", name), near);
@@ -638,7 +690,11 @@ const LogCommand* Suggestions::compile_of(const LogSite& object) const {
 /// What the audit of the objects didn't say: from the message and the compile in the log alone.
 void Suggestions::find_pic_option(RootError& open) const {
   DiagnosedError& error = open.error;
-  if (error.sites.empty() || error.sites.front().input.empty()) return;
+  if (error.sites.empty() || error.sites.front().input.empty()) {
+    error.fixes.emplace_back(
+        "compile the object that the linker names before this with -fPIC; build the archive that it is in again");
+    return;
+  }
   const LogSite& object = error.sites.front();
   const bool program =
       error.text.find("PIE object") != std::string::npos || error.text.find("PDE") != std::string::npos;
@@ -728,7 +784,7 @@ bool is_header(std::string_view file) {
 /// Two definitions, of which the log says where they are: a header's line, a library's member, two objects.
 void Suggestions::find_second_definition(RootError& open) const {
   DiagnosedError& error = open.error;
-  if (!error.fixes.empty() || error.sites.size() < 2) return;
+  if (!error.fixes.empty() || error.sites.empty()) return;
   const auto in_header = std::ranges::find_if(error.sites, [](const LogSite& site) { return is_header(site.at.file); });
   const auto of_library = std::ranges::find_if(error.sites, [](const LogSite& site) { return !site.member.empty(); });
   const auto name_of = [](const LogSite& site) {
@@ -760,6 +816,7 @@ void Suggestions::find_second_definition(RootError& open) const {
     error.fixes.push_back(fmt::format("declare it `extern` there, and define it in one source file"));
     return;
   }
+  if (error.sites.size() < 2) return;
   const std::string& member = error.sites[0].member;
   if (!member.empty() && member == error.sites[1].member)
     error.fixes.push_back(fmt::format("if both archives hold the same {}: take it out of one", member));
@@ -833,6 +890,7 @@ void Suggestions::find_definition(RootError& open) const {
 
 void Suggestions::find(RootError& open) {
   DiagnosedError& error = open.error;
+  if (open.kind == LogErrorKind::UndefinedReference) find_passed_over(open);
   if (error.finding) return;  // which says what to do
   if (open.kind == LogErrorKind::UndefinedReference) return find_definition(open);
   if (open.kind == LogErrorKind::DuplicateDefinition) return find_second_definition(open);
@@ -847,6 +905,11 @@ void Suggestions::find(RootError& open) {
     error.fixes.push_back(std::move(advice.fix));
   }
   if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
+  if ((open.kind == LogErrorKind::LinkFailed || open.kind == LogErrorKind::CommandFailed) && error.notes.empty()) {
+    error.notes.emplace_back("the build failed, and what stands above this line is no message that elfaudit knows");
+    error.fixes.emplace_back(
+        "read the lines above it; if they are cut or not in English, build again with LC_ALL=C and give the whole log");
+  }
   if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);
   if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
   if (open.kind == LogErrorKind::InputNotFound) return find_input(open);

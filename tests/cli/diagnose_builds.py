@@ -667,6 +667,8 @@ MARKS = {
     "time stamps": lambda number, line: f"2024-05-06T07:08:{number % 60:02}.1234567Z {line}",
     "docker": lambda number, line: f"#12 {number / 10:.1f} {line}",
     "docker compose": lambda number, line: f"builder-1  | {line}",
+    "VS Code": lambda number, line: f"[build] {line}",
+    "nix": lambda number, line: f"app> {line}",
     "colours": lambda number, line: f"\x1b[0m\x1b[31m{line}\x1b[0m",
     "gitlab": lambda number, line: f"2024-05-06T07:08:{number % 60:02}.123456Z 01O {line}",
 }

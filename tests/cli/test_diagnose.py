@@ -332,7 +332,95 @@ def test_objects_built_again_since(lab):
     assert error["finding"] is None and "now: defined by a.o" in error["note"]
 
 
+SKIPPED = "/usr/bin/ld: skipping incompatible lib/libutil.a when searching for -lutil\n"
+
+
+def of_another_machine(lab, name="util"):
+    """A program of lib/main.o and of an archive whose first member is for aarch64."""
+    need("aarch64-linux-gnu-gcc")
+    (lab.path / "lib").mkdir()
+    lab.cc("lib/main.o", "int add(int); int mul(int); int main(void) { return add(mul(2)); }", "gcc -xc")
+    lab.cc("lib/util.o", "int add(int a) { return a; }", "aarch64-linux-gnu-gcc -xc")
+    lab.cc("lib/mul.o", "int mul(int a) { return -a; }", "gcc -xc")
+    lab.sh(f"ar rcs lib/lib{name}.a lib/util.o lib/mul.o")
+    command = f"gcc -o hw lib/main.o -Llib -l{name}"
+    lab.write("x.log", f"{command}\n" + lab.sh(command, check=False).err)
+
+
+def test_a_library_that_the_link_passed_over(lab):
+    """Whether the linker finds another of that name (libutil.a of older glibc) or none, that one is the cause."""
+    of_another_machine(lab)
+    lab.write("y.log", "gcc -o hw lib/main.o -Llib -lutil\n" + SKIPPED + "/usr/bin/ld: lib/main.o: in function `main':\nm.c:(.text+0x9): undefined reference to `add'\n")
+    lab.write("z.log", SKIPPED + "/usr/bin/ld: cannot find -lutil: No such file or directory\n")
+    for log in ("x.log", "y.log", "z.log"):
+        for error in valid(lab.audit("diagnose", "--format", "json", log))["errors"]:
+            words = json.dumps([error["fixes"], error["note"], error["finding"]])
+            assert "lib/libutil.a is for aarch64" in error["note"] and "not on the line: " not in words and '"-L' not in words, error
+    lab.cc("lib/util.o", "int add(int a) { return a; }", "gcc -xc")  # the edit: it is built again
+    lab.sh("rm lib/libutil.a; ar rcs lib/libutil.a lib/util.o lib/mul.o; gcc -o hw lib/main.o -Llib -lutil")
+
+
+def test_no_library_is_called_nearly_like_itself(lab):
+    of_another_machine(lab, "hwmath")
+    log = (lab.path / "x.log").read_text()
+    for text in (log, "".join(line for line in log.splitlines(True) if "skipping" not in line)):
+        error = only_error(lab, lab.write("x.log", text))
+        assert error["fixes"][0].startswith("build lib/libhwmath.a for x86_64") and "did you mean" not in json.dumps(error), error
+
+
+def test_lto_that_a_link_cannot_read_is_one_error(lab):
+    need("clang++")
+    lab.cc("f.o", "int f() { return 1; }", "clang++ -flto")
+    lab.cc("m.o", "int f(); int main() { return f(); }")
+    lab.sh("ar rcs libf.a f.o")
+    lab.write("x.log", "g++ m.o -L. -lf -o m\n" + lab.sh("g++ m.o -L. -lf -o m", check=False).err)
+    error = only_error(lab, "x.log")
+    assert error["finding"]["rule"] == "lto-not-read" and "more, which" not in lab.audit("diagnose", "x.log").out, error
+
+
+def test_objects_below_the_log(lab):
+    """A log without the command names b/main.o as main.o, and its source by the whole path."""
+    lab.write("a/shape.h", "struct Shape { virtual ~Shape(); virtual int area() const; static int made; };\n")
+    lab.write("b/main.cpp", '#include "../a/shape.h"\nstruct Sq : Shape { int area() const override { return ++made; } };\nint main() { Sq s; return s.area(); }\n')
+    lab.write("x.log", lab.sh(f"cd b; g++ -g -c {lab.path}/b/main.cpp; g++ main.o -o app", check=False).err)
+    (lab.path / "elsewhere").mkdir()
+    for folder, log in ((".", "x.log"), ("elsewhere", "../x.log"), ("elsewhere", "-")):
+        result = lab.sh(f"cd {folder}; grep undefined {lab.path}/x.log | {os.environ['ELFAUDIT']} diagnose --format json {log}", check=False)
+        assert all(error["finding"] for error in json.loads(result.out)["errors"]), result
+
+
+PREFIXES = ["[build] ", "myapp> ", "[app:build] ", "  [stderr] ", "build-1  | ", "pod/x: ", "app:build: ", "[10:20:30]W:\t [Step 1/2] ", "[ERROR] "]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_name_before_each_line(lab, prefix):
+    twice(lab)
+    for linker in ("bfd", "gold", "lld", "mold"):
+        command = f"g++ -fuse-ld={linker} a.o b.o helper.o -o x"
+        log = f"{command}\n" + lab.sh(command, check=False).err
+        error = only_error(lab, lab.write("x.log", "".join(prefix + line for line in log.splitlines(True))))
+        assert error["command_line"] == 1 and error["finding"]["rule"] == "duplicate-definition", error
+
+
+def test_names_of_who_writes_at_once(lab):
+    twice(lab)
+    log = "g++ a.o b.o helper.o -o x\n" + lab.sh("g++ a.o b.o helper.o -o x", check=False).err
+    lab.write("x.log", "".join(f"[app:build] {line}[docs:build] page written\n" for line in log.splitlines(True)))
+    assert only_error(lab, "x.log")["finding"]["rule"] == "duplicate-definition"
+
+
 # --- the program
+
+
+@pytest.mark.parametrize("line", [
+    "x: collect2: error: ld returned 1 exit status", "?? clang: error: linker command failed with exit code 1 (use -v to see invocation)", "ninja: build stopped: subcommand failed.",
+    "* make: *** [Makefile:2: a.o] Error 1", "error: command '/usr/bin/g++' failed with exit code 1", "error: metadata-generation-failed", "collect2: error: ld returned 1 exit status",
+])  # fmt: skip
+def test_a_failure_of_which_the_cause_is_not_known(lab, line):
+    """No prefix and no message that nobody has thought of may make a failed build look like one that passed."""
+    lab.write("x.log", f"g++ a.o -o x\nsome linker: it does not like this\n{line}\n")
+    result = lab.audit("diagnose", "x.log")
+    assert result.code == 1 and "is no message that elfaudit knows" in result.out, result
 
 
 def test_exit_codes(lab):

@@ -65,6 +65,17 @@ FORMS = [
     ("src/Player.cpp:0: error: undefined reference to 'vtable for Player'", "vtable for Player"),
     ("ptxas fatal   : Unresolved extern function '_Z6mysqrtd'", "_Z6mysqrtd"),
     ("arm-none-eabi-ld: ... ): in function `main':\nx.cxx:(.text+0x42): undefined reference to `uname(utsname*)'", "uname(utsname*)"),
+    ("undefined reference to foo()", "foo()"),
+    ("a.cpp:(.text+0x5): undefined reference to vtable for A", "vtable for A"),
+    ("a.cpp:(.text+0x5): undefined refer\nence to `foo()'", "foo()"),
+    ("a.cpp:(.text+0x5): undefined reference to\n`foo()'", "foo()"),
+    ("a.cpp:(.text+0x5): undefined reference to `n::foo(std::vec\ntor<int>)'", "n::foo(std::vector<int>)"),
+    ("a.cpp:(.te\nxt+0x5): undefined reference to `foo()'", "foo()"),
+    ("/usr/bin/ld: a.o: in function `main&#39;:\na.cpp:(.text+0x5): undefined reference to `foo&lt;int&gt;(int)&#39;", "foo<int>(int)"),
+    ("multiple definition of `verbosity'; a.o:/src/options.h:2: first defined here\n", "verbosity"),
+    ("relocation R_X86_64_32 against symbol `table' can not be used when making a shared object; recompile with -fPIC", "table"),
+    ("error: undefined symbol: foo()\n>>> referenced by a.cpp:3\n>>>               a.o:(main)", "foo()"),
+    ("duplicate symbol: foo\n>>> defined at a.h:1\n>>>            a.o:(foo)\n>>> defined at a.h:1\n>>>            b.o:(foo)", "foo"),
     ("/usr/bin/ld: a.o: undefined reference to symbol 'f_v2'\n/usr/bin/ld: note: 'f_v2' is defined in DSO x/libf.so.8 so try adding it to the linker command line\nx/libf.so.8: could not read symbols: Invalid operation", "f_v2"),
 ]
 
@@ -73,6 +84,12 @@ FORMS = [
 def test_other_forms_of_messages(bench, log, symbol):
     [error] = errors(bench, log)
     assert error["symbol"] == symbol and error["fixes"], error
+
+
+@pytest.mark.parametrize("log", ["cannot find -lfoo_of_mine", "unable to find library -lfoo_of_mine", "/usr/bin/ld: cannot fi\nnd -lfoo_of_mine: No such file or directory"])
+def test_other_forms_of_a_missing_library(bench, log):
+    [error] = errors(bench, log)
+    assert (error["kind"], error["name"]) == ("library-not-found", "-lfoo_of_mine"), error
 
 
 def test_a_library_of_another_is_named_by_its_option(bench):
@@ -304,7 +321,9 @@ def test_what_a_message_says(bench, log, kind, symbol, fix):
     assert (error["kind"], error["symbol"]) == (kind, symbol) and fix in error["fixes"][0] and error["note"], error
 
 
-NO_ERRORS = ["the file format not recognized; treating as linker script", "gone: undefined version: V1 of the manual", "/usr/bin/ld: skipping incompatible arm/libz.a when searching for -lz"]
+NO_ERRORS = ["see the part on undefined reference to things", "a.cpp:3: undefined reference to the thing that follows", "note: an undefined reference to foo is no error",
+             "make: [Makefile:3: x] Error 1 (ignored)", "[build] g++ a.o\n[build] ld returned",
+             "the file format not recognized; treating as linker script", "gone: undefined version: V1 of the manual", "/usr/bin/ld: skipping incompatible arm/libz.a when searching for -lz"]
 
 
 @pytest.mark.parametrize("line", NO_ERRORS)

@@ -65,6 +65,25 @@ TEST(BuildLogLines, UncertainPrefixesNeedANeighbour) {
             "1:   77 | #include <x.h>\n2:   78 | int a | b;\n");
 }
 
+TEST(BuildLogLines, NamesOfWhoWroteThem) {
+  EXPECT_EQ(lines_of("[build] a\n[build] b\n"), "build1:a\nbuild2:b\n");
+  EXPECT_EQ(lines_of("  [stdout] a\n  [stderr] b\n"), "1:a\n2:b\n");
+  EXPECT_EQ(lines_of("my-app> a\nmy-app> b\n"), "my-app1:a\nmy-app2:b\n");
+  EXPECT_EQ(lines_of("pod/x: a\npod/x: b\n"), "pod/x1:a\npod/x2:b\n");
+  EXPECT_EQ(lines_of("[10:20:30]W:\t [Step 1/2] a\n[10:20:30] :\t [Step 1/2] b\n"), "Step 1/21:a\nStep 1/22:b\n");
+  EXPECT_EQ(lines_of("start\n[CXX] a.cpp\nend\n"), "1:start\n2:[CXX] a.cpp\n3:end\n");
+  for (const char* own : {"[7/7] a\n[7/7] b\n", "/usr/bin/ld: a\n/usr/bin/ld: b\n", "a.o:a.cpp: a\na.o:a.cpp: b\n",
+                          "./app: a\n./app: b\n", "make[1]: a\nmake[1]: b\n", "app: a\napp: b\n"})
+    EXPECT_EQ(lines_of(own).find(own[0]), 2u) << own;
+}
+
+TEST(BuildLogLines, WhatATerminalBrokeIsOneLine) {
+  EXPECT_EQ(lines_of("a.cpp:(.text+0x5): undefined refer\nence to `f()'\nend\n"),
+            "1:a.cpp:(.text+0x5): undefined reference to `f()'\n3:end\n");
+  EXPECT_EQ(lines_of("a.cpp:3: undefined reference to `f()'\nb.cpp:3: undefined reference to `g()'\n"),
+            "1:a.cpp:3: undefined reference to `f()'\n2:b.cpp:3: undefined reference to `g()'\n");
+}
+
 TEST(BuildLogLines, LoseBarsOfPackageBuilders) {
   EXPECT_EQ(lines_of(" \xe2\x94\x82 \xe2\x94\x82 g++ -c a.cpp\n  = note: /usr/bin/ld: x\n"),
             "1:g++ -c a.cpp\n2:/usr/bin/ld: x\n");
