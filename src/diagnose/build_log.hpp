@@ -69,7 +69,7 @@ struct LogCommand {
 enum class LogErrorKind : std::uint8_t {
   DuplicateDefinition,
   UndefinedReference,
-  DeclarationMismatch,  ///< nvlink: size, memory space, prototype or managed attribute differ
+  DeclarationMismatch,  ///< nvlink: size, memory space, prototype or managed attribute differ; GCC's -Wodr
   LibraryNotFound,      ///< `name` is "-lfoo" or "-l:libfoo.so"
   InputNotFound,        ///< an object or archive that isn't there; `name` is its path
   HeaderNotFound,       ///< `name` is what #include says
@@ -129,7 +129,7 @@ struct LogError {
   std::string folder;                  ///< that the build was in, as for LogCommand; empty: not said
 };
 
-/// The errors in the lines of one stream, in order. Warnings and notes are none.
+/// The errors in the lines of one stream, in order. Warnings and notes are none, but for definitions that differ.
 std::vector<LogError> find_log_errors(std::span<const LogLine> lines);
 
 // --- TORCH_CUDA_ARCH_LIST, where a build log shows it: in a command, an echo, a dump of the environment.

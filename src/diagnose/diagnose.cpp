@@ -120,7 +120,7 @@ const LogPlace& source_of(const LogError& error) { return error.chain.empty() ? 
 
 void add_sites(DiagnosedError& to, const LogError& error) {
   if (has_chain(error.kind)) return;
-  const bool two = has_two_definitions(error.kind);
+  const bool two = has_two_definitions(error.kind) && error.tool != LogTool::Compiler;
   if (two) add_site(to.sites, error.first, Role::Kept);
   add_site(to.sites, error.place, two ? Role::Rejected : Role::Reference);
   for (const LogPlace& place : error.more) add_site(to.sites, place, two ? Role::Rejected : Role::Reference);

@@ -288,6 +288,16 @@ std::size_t read_included_from(Reader& reader) {
   return 1;
 }
 
+/// "f()" of "type of ‘f()’ does not match": in whatever quotes.
+std::string name_in_quotes(std::string_view text) {
+  std::size_t at = text.find_first_of("`'");
+  at = std::min(at, text.find("\xe2\x80\x98"));
+  if (at == std::string_view::npos) return {};
+  const std::string_view close = text[at] == '\xe2' ? "\xe2\x80\x99" : "'";
+  const std::string_view inside = text.substr(at + (close.size() == 1 ? 1 : close.size()));
+  return std::string(inside.substr(0, inside.find(close)));
+}
+
 /// The name in "fatal error: x.h: No such file or directory", "fatal error: 'x.h' file not found" or nvcc's
 /// "catastrophic error: cannot open source file "x.h"", and what precedes the message.
 struct MissingHeader {
@@ -395,6 +405,84 @@ void explain_extern_device(const Reader& reader, LogError& error) {
   }
 }
 
+/// GCC, of link-time optimisation: "a.h:5:8: warning: type 'struct S' violates the C++ One Definition Rule [-Wodr]",
+/// "a.c:1:8: warning: type of 'f' does not match original declaration [-Wlto-type-mismatch]", and the notes below it.
+std::size_t read_mismatch_of_lto(Reader& reader) {
+  constexpr std::size_t kMostLines = 40;
+  const Around warning = split_at(reader.text(), ": warning: ");
+  if (!warning.found || !(warning.after.ends_with("[-Wodr]") || warning.after.ends_with("[-Wlto-type-mismatch]")))
+    return 0;
+  LogError error = reader.make(LogErrorKind::DeclarationMismatch, LogTool::Compiler);
+  error.place = source_place(warning.before);
+  if (error.place.line == 0) return 0;
+  error.symbol = name_in_quotes(warning.after);
+  for (const std::string_view key : {"struct ", "class ", "union ", "enum "})
+    if (error.symbol.starts_with(key)) error.symbol.erase(0, key.size());
+  std::string difference;
+  std::size_t taken = 1;
+  for (; taken < kMostLines; ++taken) {
+    const std::string_view text = reader.text(taken);
+    const Around note = split_at(text, ": note: ");
+    const Around excerpt = split_at(text, " | ");
+    const bool is_excerpt = excerpt.found && excerpt.before.find_first_not_of(" 0123456789") == std::string_view::npos;
+    if (!note.found && !is_excerpt) break;
+    if (!note.found) continue;
+    const bool is_other = note.after.find("another translation unit") != std::string_view::npos ||
+                          note.after.find("previously declared here") != std::string_view::npos;
+    if (is_other && error.more.empty()) error.more.push_back(source_place(note.before));
+    if (note.after.starts_with("a different type is defined in") ||
+        note.after.find("previously declared") != note.after.npos || note.after.starts_with("code may be misoptimized"))
+      continue;
+    difference += (difference.empty() ? ": " : ", ") + std::string(note.after);
+  }
+  const std::string name = error.symbol.empty() ? "it" : error.symbol;
+  const bool is_one_place = !error.more.empty() && error.more.front().file == error.place.file;
+  if (error.more.empty() || is_one_place)
+    error.cause = fmt::format(
+        "{} is not the same in all objects{}: they were compiled with other macros or options, or "
+        "before {} or what it includes changed",
+        name, difference, base_name(error.place.file));
+  else
+    error.cause = fmt::format("{}:{} and {}:{} define or declare {} differently{}", error.place.file, error.place.line,
+                              error.more.front().file, error.more.front().line, name, difference);
+  error.fix = "compile all objects again, with the same macros and options";
+  if (!is_one_place && !error.more.empty())
+    error.fix = fmt::format("if they are to be one, declare {} in one header that both include; else rename one{}",
+                            name, warning.after.ends_with("[-Wodr]") ? ", or put it into an unnamed namespace" : "");
+  reader.errors.push_back(std::move(error));
+  return taken;
+}
+
+/// "unity_0_cxx.cxx" of CMake, "app-unity0.cpp" of Meson: a source that includes others.
+bool is_unity_source(std::string_view file) {
+  const std::string_view name = base_name(file);
+  return name.starts_with("unity_") || name.find("-unity") != name.npos || file.find("/Unity/") != file.npos;
+}
+
+/// A name that two sources define for themselves, which are compiled as one.
+void explain_unity(const Reader& reader, LogError& error) {
+  constexpr std::size_t kExcerpt = 8;
+  const auto unity =
+      std::ranges::find_if(error.chain, [](const LogPlace& place) { return is_unity_source(place.file); });
+  const bool is_twice = error.text.find("redefinition of ") != error.text.npos ||
+                        error.text.find("redeclar") != error.text.npos ||
+                        error.text.find("conflicting ") != error.text.npos;
+  if (unity == error.chain.end() || !is_twice) return;
+  for (std::size_t i = 1; i <= kExcerpt; ++i) {
+    const Around note = split_at(reader.text(i), ": note: ");
+    if (!note.found || note.after.find("previous") == note.after.npos) continue;
+    const LogPlace other = source_place(note.before);
+    if (other.line == 0 || other.file == error.place.file) return;
+    error.cause = fmt::format("{} and {} both define it, each for itself, and {} includes both as one source",
+                              base_name(other.file), base_name(error.place.file), base_name(unity->file));
+    error.fix = fmt::format(
+        "rename it in one of them, or compile {} for itself (CMake: set_source_files_properties({} "
+        "PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON))",
+        base_name(error.place.file), error.place.file);
+    return;
+  }
+}
+
 std::size_t read_link_failed(Reader& reader) {
   const std::string_view text = trim(reader.text());
   const bool collect2 = text.starts_with("collect2: ") && text.find("error: ld ") != std::string_view::npos;
@@ -432,6 +520,7 @@ std::size_t read_error_at_line(Reader& reader) {
     error.place = place;
     explain_extern_device(reader, error);
     error.chain.assign(reader.included_from.rbegin(), reader.included_from.rend());
+    explain_unity(reader, error);
     reader.errors.push_back(std::move(error));
     return 1;
   }
@@ -523,6 +612,7 @@ std::size_t read_compiler(Reader& reader) {
   if (const std::size_t taken = read_included_from(reader)) return taken;
   if (is_scope_line(trim(reader.text()))) return 1;
   std::size_t taken = read_missing_header(reader);
+  if (taken == 0) taken = read_mismatch_of_lto(reader);
   if (taken == 0) taken = read_missing_input(reader);
   if (taken == 0) taken = read_link_failed(reader);
   if (taken == 0) taken = read_error_at_line(reader);

@@ -389,6 +389,49 @@ def test_objects_below_the_log(lab):
         assert all(error["finding"] for error in json.loads(result.out)["errors"]), result
 
 
+ODR = {  # what two sources declare -> the place that the warning names besides, part of the note, of the fix
+    "type": ("struct S { int a; }; int f(S s) { return s.a; } int main() { return f(S()); }", "struct S { long a, b; }; long g(S s) { return s.b; }", "g++", "field"),
+    "enum": ("enum E { A, B }; E f() { return A; } int main() {}", "enum E { A, B, C }; E g() { return C; }", "g++", "number of values"),
+    "variable": ("extern int v; int main(void) { return v; }", "double v = 1;", "gcc -xc", "should match"),
+    "function": ("double f(double); int main(void) { return (int)f(2); }", "int f(int a) { return a; }", "gcc -xc", "return value"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize("what", ODR)
+def test_types_that_differ_under_link_time_optimisation(lab, what, locale):
+    first, second, compiler, difference = ODR[what]
+    objects = [lab.cc(f"{name}.o", source, f"{compiler} -O2 -flto") for name, source in (("a", first), ("b", second))]
+    log = lab.sh(f"LC_ALL={locale} {compiler.split()[0]} -O2 -flto {' '.join(objects)} -o x", check=False).err
+    error = only_error(lab, lab.write("x.log", log))
+    assert error["kind"] == "declaration-mismatch" and len(error["sites"]) == 2 and error["symbol"] in ("S", "E", "v", "f"), error
+    assert difference in error["note"] and "in one header that both include" in error["fixes"][0], error
+
+
+def test_objects_that_are_older_than_their_header(lab):
+    for name, macro in (("a", "-DWIDE"), ("b", "-UWIDE")):
+        lab.write("s.h", "struct S {\n#ifdef WIDE\n  long wide = 1;\n#endif\n  int a = 2;\n};\n")
+        lab.write(f"{name}.cpp", f'#include "s.h"\nint get_{name}(S s) {{ return s.a; }}\n' + ("int main() { return get_a(S()); }\n" if name == "a" else ""))
+        lab.sh(f"g++ -O2 -flto {macro} -c {name}.cpp")
+    error = only_error(lab, lab.write("x.log", lab.sh("g++ -O2 -flto a.o b.o -o x", check=False).err))
+    assert "S is not the same in all objects" in error["note"] and "compile all objects again" in error["fixes"][0], error
+
+
+def test_two_sources_of_a_unity_build(lab):
+    """The edit that is told is made, and the build passes."""
+    need("cmake", "ninja")
+    for name in "ab":
+        lab.write(f"src/{name}.cpp", f"static int helper() {{ return 1; }}\nint {name}() {{ return helper(); }}\n")
+    lab.write("src/m.cpp", "int a(); int b(); int main() { return a() - b(); }\n")
+    project = "cmake_minimum_required(VERSION 3.16)\nproject(u CXX)\nset(CMAKE_UNITY_BUILD ON)\nadd_executable(u src/a.cpp src/b.cpp src/m.cpp)\n"
+    lab.write("CMakeLists.txt", project)
+    lab.write("x.log", lab.sh("cmake -G Ninja -B build . >/dev/null; ninja -C build", check=False).out)
+    error = only_error(lab, "x.log")
+    assert "a.cpp and b.cpp both define it" in error["note"], error
+    lab.write("CMakeLists.txt", project + error["fixes"][0].partition("(CMake: ")[2].removesuffix(")") + "\n")
+    lab.sh("cmake -B build . && ninja -C build && build/u")
+
+
 PREFIXES = ["[build] ", "myapp> ", "[app:build] ", "  [stderr] ", "build-1  | ", "pod/x: ", "app:build: ", "[10:20:30]W:\t [Step 1/2] ", "[ERROR] "]
 
 

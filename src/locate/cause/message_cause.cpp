@@ -394,13 +394,15 @@ constexpr std::array kOfSystem{
            "use another version of the compiler, or less optimisation for this source, and report it"},
     Phrase{"internal compiler error", "the compiler has a fault of its own; this is not an error of the link",
            "use another version of the compiler, or less optimisation for this source, and report it"},
-    Phrase{"Segmentation fault", "a program crashed; this is not an error of the link",
-           "see which program it was: a tool (use another version of it), or one that the build made and runs"},
-    Phrase{"Aborted", "a program ended itself, and what it printed before says why; this is not an error of the link",
-           "read the lines above"},
-    Phrase{"Illegal instruction",
-           "a program was compiled for another processor than this one; this is not an error of the link",
-           "compile what the build runs for this machine, without -march of another one"},
+    // Definitions that differ and were merged may be behind these.
+    Phrase{"Segmentation fault", "a program crashed, and the log does not say why",
+           "of a tool, use another version; of a program that the build made, see whether its objects define a type "
+           "or a function differently: compile with -g, and elfaudit check --severity divergent-definition=on -p "
+           "BUILD_DIR"},
+    Phrase{"Aborted", "a program ended itself, and what it printed before says why", "read the lines above"},
+    Phrase{"Illegal instruction", "a program has code for another processor than this one",
+           "compile all that the build runs for this machine: one source with another -march is enough, whose inline "
+           "functions the linker may take for all"},
 };
 
 }  // namespace
