@@ -29,6 +29,8 @@ enum class PackageKind : std::uint8_t { Directory, Wheel, Archive };
 
 /// The metadata of a Debian package (control), an RPM package (header) or an Alpine package (.PKGINFO).
 struct SystemPackage {
+  std::string name;                    ///< empty where unknown
+  std::string version;                 ///< the same
   std::string architecture;            ///< as it spells it: "amd64", "all", "x86_64", "noarch"; empty where unknown
   std::vector<std::string> libraries;  ///< names of DT_NEEDED that RPM and Alpine packages require: "libz.so.1"
   std::vector<std::string> packages;   ///< names of the packages that Debian's Depends and Pre-Depends list
@@ -60,6 +62,9 @@ struct Image {
   /// Another image loads it as one of its libraries, and what it needs is judged there: DT_RPATH is inherited, and
   /// libraries that are already loaded are found.
   bool judged_with_its_loaders = false;
+  bool system_is_here = true;  ///< else this machine has no loader for it
+  /// Names that it or its libraries need, that are not found, and that its system may have, which is not here.
+  std::set<std::string> of_its_system{};
   /// Of a module of Python: the libraries that its interpreter has loaded (libm and the like), where they exist.
   std::vector<const ObjectFacts*> host{};
 };
@@ -98,6 +103,15 @@ struct KeptLocal {
   bool hidden = false;    ///< or made local: a program does not export it by -rdynamic alone
 };
 
+/// A library that a Debian package needs and this machine's dpkg knows to come with a package that it does not depend on,
+/// neither itself nor through others.
+struct UndeclaredLibrary {
+  std::uint32_t package = kNone;        ///< into the audit's packages
+  const ObjectFacts* object = nullptr;  ///< the first file that needs it
+  std::string library;                  ///< as DT_NEEDED spells it
+  std::string owner;                    ///< the Debian package with it
+};
+
 /// The files that images load. Owns the facts of those that are not inputs.
 struct LoadedLibraries {
   std::deque<ObjectFacts> objects;
@@ -105,6 +119,11 @@ struct LoadedLibraries {
   std::map<std::string, std::vector<Whereabouts>> elsewhere;  ///< by needed name that was not found: files of that name
   std::set<std::string> writable_by_all{};                    ///< directories of the images' RUNPATHs
   std::vector<NameOfTwo> names_of_two{};                      ///< by name
+  /// By package: can it be installed together with this other one?
+  std::vector<std::vector<bool>> installed_together{};
+  /// Of a library: the files beside it that have its name with another version behind it.
+  std::map<const ObjectFacts*, std::vector<const ObjectFacts*>> versions_beside{};
+  std::vector<UndeclaredLibrary> undeclared{};  ///< by package
 };
 
 }  // namespace elfaudit

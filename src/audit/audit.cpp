@@ -401,6 +401,7 @@ void AuditRun::read_package_files() {
 void AuditRun::find_loaded_libraries() {
   LoadedImages loaded = attempt_(
       "loaded libraries", [&] { return find_images(made_.job, made_.inputs, made_.packages, options_.closure); });
+  std::ranges::move(loaded.notes, std::back_inserter(made_.job.notes));
   made_.images = std::move(loaded.images);
   made_.libraries = std::move(loaded.libraries);
 }

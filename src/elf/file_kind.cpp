@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "elf/bytecode.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
+#include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/packed_file.hpp"
@@ -99,6 +101,37 @@ FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd) {
 bool is_scanned(FileKind kind) {
   return is_one_of(kind, {FileKind::Elf, FileKind::Archive, FileKind::ThinArchive, FileKind::Cubin, FileKind::Fatbin,
                           FileKind::Offload});
+}
+
+namespace {
+
+template <class Ehdr, class Shdr>
+bool has_code_elsewhere(const ByteView& bytes) {
+  using Offset = decltype(Ehdr::e_shoff);
+  using Flags = decltype(Shdr::sh_flags);
+  const std::uint64_t table = bytes.read<Offset>(offsetof(Ehdr, e_shoff)).value_or(0);
+  const std::uint64_t count = bytes.read<std::uint16_t>(offsetof(Ehdr, e_shnum)).value_or(0);
+  if (table == 0 || !bytes.has(table, count * sizeof(Shdr))) return false;
+  bool has_code = false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = table + i * sizeof(Shdr);
+    if ((bytes.read<Flags>(at + offsetof(Shdr, sh_flags)).value_or(0) & SHF_EXECINSTR) == 0) continue;
+    if (bytes.read<std::uint32_t>(at + offsetof(Shdr, sh_type)) != std::uint32_t{SHT_NOBITS}) return false;
+    has_code = true;
+  }
+  return has_code;
+}
+
+}  // namespace
+
+bool is_separate_debug_file(std::span<const std::byte> bytes) {
+  if (file_kind(bytes.first(std::min(bytes.size(), kMagicSize))) != FileKind::Elf) return false;
+  ByteView view(bytes);
+  if (view.read<std::uint8_t>(EI_DATA) == std::uint8_t{ELFDATA2MSB}) view = view.with(ByteOrder::Big);
+  const bool is_64 = view.read<std::uint8_t>(EI_CLASS) == std::uint8_t{ELFCLASS64};
+  const std::uint16_t type = view.read<std::uint16_t>(offsetof(Elf64_Ehdr, e_type)).value_or(0);
+  if (type != ET_DYN && type != ET_EXEC) return false;
+  return is_64 ? has_code_elsewhere<Elf64_Ehdr, Elf64_Shdr>(view) : has_code_elsewhere<Elf32_Ehdr, Elf32_Shdr>(view);
 }
 
 std::string_view unreadable_reason(FileKind kind) {

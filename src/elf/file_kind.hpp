@@ -46,6 +46,10 @@ FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd);
 /// Is it a file that scanning makes facts of: ELF, an archive or device code?
 bool is_scanned(FileKind kind);
 
+/// Are these bytes of an ELF file the debug info of a program or shared object that is elsewhere (objcopy --only-keep-debug)? Its
+/// code is not in it: SHT_NOBITS.
+bool is_separate_debug_file(std::span<const std::byte> bytes);
+
 /// Why a file of this kind can't be audited, for people. Not for those that can be.
 std::string_view unreadable_reason(FileKind kind);
 

@@ -42,103 +42,11 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/name_hash.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
-
-// --- Libraries that a host program (Python, torch, the driver) has loaded before.
-
-namespace {
-
-bool starts_with_one_of(std::string_view name, std::span<const std::string_view> starts) {
-  return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
-}
-
-/// What is in torch/lib and made by torch; what else lies there (libgomp-*.so.1) is found by torch's own RPATH.
-constexpr std::string_view kTorch[] = {"libtorch.", "libtorch_", "libc10.", "libc10_", "libcaffe2"};
-
-/// As the C++ ABI writes c10::, at::, torch::, c10d:: and caffe2:: at the start of a nested name, const or not.
-constexpr std::string_view kTorchNamespaces[] = {"N3c10",    "NK3c10", "N2at",    "NK2at",    "N5torch",
-                                                 "NK5torch", "N4c10d", "NK4c10d", "N6caffe2", "NK6caffe2"};
-constexpr std::string_view kTorchFunctions[] = {"THP", "torch_", "aoti_torch_", "c10_"};
-
-/// What the NVIDIA driver's packages and the container runtime install, never the CUDA toolkit.
-constexpr std::string_view kDriver[] = {"libcuda.so",       "libnvidia-",     "libnvcuvid.so", "libnvoptix.so",
-                                        "libcudadebugger.", "libGLX_nvidia.", "libEGL_nvidia."};
-
-/// Functions of Python 2 that no CPython has had since 3.3: C accepts a call without a declaration, with a warning.
-/// Source: https://docs.python.org/3.2/howto/cporting.html, PEP 393 (PyUnicodeUCS4_*), Include/ of CPython 2.7 and 3.3.
-constexpr std::string_view kPython2[] = {"PyString_",       "_PyString_",      "PyInt_",          "_PyInt_",
-                                         "PyCObject_",      "PyClass_",        "PyInstance_New",  "PyInstance_Type",
-                                         "PyUnicodeUCS2_",  "PyUnicodeUCS4_",  "Py_InitModule3",  "Py_InitModule4",
-                                         "PyNumber_Coerce", "PyNumber_Divide", "PyFile_FromFile", "PyFile_AsFile"};
-
-/// A name of one of torch's namespaces, or with one of its types among the parameters; or one of its C functions.
-bool names_torch(std::string_view symbol) {
-  if (!symbol.starts_with("_Z")) return starts_with_one_of(symbol, kTorchFunctions);
-  return std::ranges::any_of(kTorchNamespaces,
-                             [&](std::string_view part) { return symbol.find(part) != std::string_view::npos; });
-}
-
-}  // namespace
-
-Host host_of(std::string_view name) {
-  name = name.substr(name.rfind('/') + 1);
-  if (starts_with_one_of(name, kTorch)) return Host::Torch;
-  if (starts_with_one_of(name, kDriver)) return Host::Driver;
-  return name.starts_with("libpython") ? Host::Python : Host::None;
-}
-
-bool may_define(Host host, std::string_view symbol) {
-  switch (host) {
-    case Host::Python:
-      return symbol.starts_with("Py") || symbol.starts_with("_Py");
-    case Host::Driver:
-      // cuMemCreate, nvmlInit_v2, cuvidCreateDecoder, NvFBCCreateInstance
-      return symbol.starts_with("nvml") || symbol.starts_with("cuvid") || symbol.starts_with("Nv") ||
-             (symbol.size() > 2 && symbol.starts_with("cu") && symbol[2] >= 'A' && symbol[2] <= 'Z');
-    case Host::Torch:
-      return names_torch(symbol);
-    case Host::None:
-      break;
-  }
-  return false;
-}
-
-bool comes_with_the_process(std::string_view name) {
-  return may_define(Host::Python, name) || name == "__tls_get_addr" ||
-         starts_with_any(name, {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"});
-}
-
-bool is_of_python_2(std::string_view symbol) { return starts_with_one_of(symbol, kPython2); }
-
-bool is_python_module(const ObjectFacts& object) {
-  const std::string name =
-      std::filesystem::path(object.origin.is_member() ? object.origin.member : object.origin.path).filename().string();
-  if (name.find(".cpython-") != std::string::npos || name.ends_with(".abi3.so")) return true;
-  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
-    return symbol.defined() && object.name(symbol).starts_with("PyInit_");
-  });
-}
-
-std::string torch_folder_beside(const std::string& path) {
-  const std::string site = site_packages_of(path);
-  return site.empty() ? site : site + "torch/lib";
-}
-
-std::string site_packages_of(const std::string& path) {
-  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
-    if (const std::size_t at = path.rfind(folder); at != std::string::npos) return path.substr(0, at + folder.size());
-  return {};
-}
-
-const std::vector<std::string>& libraries_of_the_interpreter() {
-  static const std::vector<std::string> names = {"libc.so.6",  "libm.so.6",     "libpthread.so.0",
-                                                 "libdl.so.2", "librt.so.1",    "libutil.so.1",
-                                                 "libz.so.1",  "libexpat.so.1", "libcrypt.so.1"};
-  return names;
-}
 
 // --- The walk behind closure(), over any tree of files.
 
@@ -168,27 +76,19 @@ bool is_loaded(const InputFacts& input) {
   return (input.kind == InputKind::SharedObject || input.kind == InputKind::Executable) && !input.objects.empty();
 }
 
-/// Where pip puts an entry of a wheel (PyPA, "Binary distribution format", "The .data directory").
-std::string installed(const std::string& entry) {
-  const std::string site = kSitePackages;
-  const std::size_t data = entry.find(".data/");
-  if (data == std::string::npos || entry.find('/') < data) return site + "/" + entry;
-  const std::string rest = entry.substr(data + 6);
-  const auto below = [&](std::string_view folder) { return rest.substr(std::min(folder.size(), rest.size())); };
-  if (rest.starts_with("purelib/") || rest.starts_with("platlib/")) return site + "/" + below("purelib/");
-  if (rest.starts_with("scripts/")) return site + "/../../../bin/" + below("scripts/");
-  if (rest.starts_with("data/")) return site + "/../../../" + below("data/");
-  return site + "/" + entry;
-}
-
 /// typeinfo or the vtable of a class: weak in most files.
 bool is_type_info(std::string_view name) { return name.starts_with("_ZTI") || name.starts_with("_ZTV"); }
+
+bool is_musl_loader(const std::string& name) {
+  const std::string file = fs::path(name).filename().string();
+  return file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
+}
 
 class ImageFinder {
  public:
   ImageFinder(const LinkJob& job, const std::vector<InputFacts>& inputs, const std::vector<Package>& packages,
               const ClosureOptions& options)
-      : job_(job), inputs_(inputs), packages_(packages), options_(options), tree_(options.root) {}
+      : job_(job), inputs_(inputs), packages_(packages), options_(options), together_(packages), tree_(options.root) {}
 
   LoadedImages run() {
     install_packages();
@@ -198,57 +98,58 @@ class ImageFinder {
     find_names_of_two();
     find_kept_locals();
     find_missing();
+    find_of_other_systems();
+    find_versions_beside();
+    result_.libraries.installed_together = together_.pairs();
     find_writable_directories();
     return std::move(result_);
   }
 
  private:
   void install_packages() {
-    for (const Package& package : packages_) {
-      if (package.kind == PackageKind::Directory) tree_.mount(package.path);
-      if (package.kind == PackageKind::Directory) continue;
+    for (const std::uint32_t p : together_.in_order()) {
+      const Package& package = packages_[p];
+      if (package.kind == PackageKind::Directory) tree_.mount(package.path, p);
       for (const InputFacts& file : package.files) {
-        if (!is_loaded(file)) continue;
+        offer(file, path_of(package, file), p);
+        if (package.kind == PackageKind::Directory || !is_loaded(file)) continue;
         const ObjectFacts& object = file.objects.front();
-        tree_.add(path_of(package, file), object);
+        tree_.add(path_of(package, file), object, p);
         // The symbolic link that ldconfig would make, which an archive holds as no file.
         if (package.kind == PackageKind::Archive && !object.soname.empty() &&
             object.soname.find('/') == std::string::npos)
-          tree_.add((fs::path(path_of(package, file)).parent_path() / object.soname).string(), object);
+          tree_.add((fs::path(path_of(package, file)).parent_path() / object.soname).string(), object, p);
       }
     }
-    for (const Package& package : packages_)
-      for (const InputFacts& file : package.files) offer(file, path_of(package, file));
     if (!job_.scope.command)
-      for (const InputFacts& input : inputs_) offer(input, input.path);
+      for (const InputFacts& input : inputs_) offer(input, input.path, kNone);
   }
 
   /// A library of torch that is given is the one that `import torch` loads.
-  void offer(const InputFacts& file, const std::string& path) {
+  void offer(const InputFacts& file, const std::string& path, std::uint32_t package) {
     const std::string name = fs::path(path).filename().string();
     if (is_loaded(file) && file.objects.front().available && host_of(name) == Host::Torch)
-      tree_.add_loaded_before(name, path);
+      tree_.add_loaded_before(name, path, package);
   }
 
   static std::string path_of(const Package& package, const InputFacts& file) {
-    if (package.kind == PackageKind::Directory || !is_loaded(file)) return file.path;
-    const std::string& entry = file.objects.front().origin.entry;
-    if (package.kind == PackageKind::Wheel) return installed(entry);
-    return (package.is_at_root ? "/" : std::string(kUnpacked) + "/") + entry;
+    return is_loaded(file) ? installed_path(package, file) : file.path;
   }
 
   void add_images() {
     std::set<std::string> seen;  // a file named twice is one image
+    tree_.see(together_.in_order());
     if (!job_.scope.command)
       for (const InputFacts& input : inputs_)
         if (is_loaded(input) && input.objects.front().available && seen.insert(input.path).second)
           add(input.objects.front(), input.path, kNone);
-    for (std::size_t p = 0; p < packages_.size(); ++p) {
+    for (std::uint32_t p = 0; p < packages_.size(); ++p) {
+      tree_.see(together_.with(p));
       const bool packed = packages_[p].kind != PackageKind::Directory;
       for (const InputFacts& file : packages_[p].files) {
         if (!is_loaded(file)) continue;
         const std::string path = path_of(packages_[p], file);
-        if (packed || seen.insert(path).second) add(file.objects.front(), path, static_cast<std::uint32_t>(p));
+        if (packed || seen.insert(path).second) add(file.objects.front(), path, p);
       }
     }
   }
@@ -265,6 +166,7 @@ class ImageFinder {
     try {
       WalkedClosure walked = walk_closure(tree_, path, options_.library_path, loaded_by(object));
       image.closure = std::move(walked.closure);
+      image.system_is_here = is_system_here(image);
       files = std::move(walked.files);
     } catch (const InputError& error) {
       image.closure.errors.push_back(error);
@@ -276,6 +178,14 @@ class ImageFinder {
     files_.push_back(std::move(files));
     result_.images.push_back(std::move(image));
   }
+
+  bool is_system_here(const Image& image) {
+    if (!tree_.root().is_this_machine() || image.closure.loader == LoaderKind::None) return true;
+    const std::string usual = usual_interpreter(machine_of(*image.object));
+    return usual.empty() || tree_.find(usual) || tree_.find(image.closure.interpreter);
+  }
+
+  static Machine machine_of(const ObjectFacts& object) { return {object.machine, object.is_64, object.big_endian}; }
 
   std::vector<TreeFile> libraries_of_interpreter(const ObjectFacts& module) {
     return find_in_system(tree_, {module.machine, module.is_64, module.big_endian}, libraries_of_the_interpreter());
@@ -325,6 +235,7 @@ class ImageFinder {
   bool may_meet(const Image& a, const Image& b) const {
     if (a.object->kind == ObjectKind::Executable || b.object->kind == ObjectKind::Executable) return false;
     if (a.package == kNone || b.package == kNone) return !are_alternatives(a, b);
+    if (!together_.has(a.package, b.package)) return false;
     return is_for_python(a) && is_for_python(b) && !are_alternatives(a, b);
   }
 
@@ -336,12 +247,8 @@ class ImageFinder {
     });
   }
 
-  /// Two wheels of one project, or modules for two interpreters: "_C.cpython-311-..." and "_C.cpython-312-...".
-  bool are_alternatives(const Image& a, const Image& b) const {
-    const auto wheel = [&](const Image& image) {
-      return image.package == kNone ? std::string() : packages_[image.package].wheel.name;
-    };
-    if (a.package != b.package && !wheel(a).empty() && wheel(a) == wheel(b)) return true;
+  /// Modules for two interpreters: "_C.cpython-311-..." and "_C.cpython-312-...".
+  static bool are_alternatives(const Image& a, const Image& b) {
     const std::string first = interpreter_of(*a.object);
     const std::string second = interpreter_of(*b.object);
     return !first.empty() && !second.empty() && first != second;
@@ -539,13 +446,103 @@ class ImageFinder {
       if (library_stem(wanted) != library_stem(path.filename().string())) continue;
       std::vector<Whereabouts>& places = result_.libraries.elsewhere[wanted];
       const auto same = [&](const Whereabouts& known) { return normal(known.path) == normal(place.path); };
-      if (std::ranges::none_of(places, same)) places.push_back(place);
+      const auto known = std::ranges::find_if(places, same);
+      if (known == places.end())
+        places.push_back(place);
+      else if (known->package == kNone)
+        known->package = place.package;
     }
   }
 
   static std::string normal(const std::string& path) {
     std::error_code error;
     return fs::absolute(path, error).lexically_normal().string();
+  }
+
+  /// What every system has that is made with glibc or musl and GCC; a wheel is expected to need nothing else of it.
+  static bool is_of_every_system(std::string_view name) {
+    return starts_with_any(name, {"ld-", "libgcc_s.", "libstdc++.", "libresolv.", "libnsl.", "libanl.", "libmvec."}) ||
+           is_musl_loader(std::string(name)) || is_among(name, libraries_of_the_interpreter());
+  }
+
+  /// Is there a file of that name for the image's machine that is given with it, or lies near it?
+  bool is_given(const Image& image, const std::string& name) const {
+    const auto places = result_.libraries.elsewhere.find(name);
+    if (places == result_.libraries.elsewhere.end()) return false;
+    const Machine machine = machine_of(*image.object);
+    return std::ranges::any_of(places->second, [&](const Whereabouts& place) {
+      if (fs::path(place.entry.empty() ? place.path : place.entry).filename() != name) return false;
+      if (Machine{place.machine, place.is_64, place.big_endian} != machine) return false;
+      if (place.package == kNone)
+        return image.package == kNone && !starts_with_any(place.path, {"/usr/", "/opt/", "/lib"});
+      return image.package == kNone || together_.has(image.package, place.package);
+    });
+  }
+
+  /// Names that only the system of another machine could have are not judged.
+  void find_of_other_systems() {
+    std::map<std::string, std::set<std::string>> names;  // by machine
+    for (Image& image : result_.images) {
+      if (image.system_is_here) continue;
+      const bool of_wheel = image.package != kNone && packages_[image.package].kind == PackageKind::Wheel;
+      for (const LoadedLibrary& library : image.closure.libraries)
+        for (const NeededLibrary& needed : library.needed) {
+          if (needed.library != kNone || host_of(needed.name) != Host::None || is_given(image, needed.name)) continue;
+          if (of_wheel && !is_of_every_system(needed.name)) continue;
+          image.of_its_system.insert(needed.name);
+          names[usual_interpreter(machine_of(*image.object))].insert(needed.name);
+        }
+    }
+    for (const auto& [interpreter, some] : names) {
+      constexpr std::size_t kMost = 4;
+      result_.notes.push_back(some_of({some.begin(), some.end()}, kMost) + (some.size() == 1 ? " is" : " are") +
+                              " not judged: this machine has no system with " + interpreter +
+                              "; --root DIR names the tree of one");
+    }
+  }
+
+  /// Of libraries that lack a version which is needed: files of their name beside them.
+  void find_versions_beside() {
+    for (const Image& image : result_.images)
+      for (const ObjectFacts* asker : image.loaded) {
+        if (asker == nullptr) continue;
+        for (const VersionNeed& need : asker->version_needs)
+          for (std::uint32_t i = 1; i < image.loaded.size(); ++i) {
+            const ObjectFacts* library = image.loaded[i];
+            if (library == nullptr || library->soname != asker->text(need.file) || library->origin.is_member())
+              continue;
+            const std::string_view wanted = asker->text(need.version);
+            if (std::ranges::none_of(library->versions, [&](Text v) { return library->text(v) == wanted; }))
+              read_versions_beside(*library);
+          }
+      }
+  }
+
+  void read_versions_beside(const ObjectFacts& library) {
+    constexpr std::size_t kMost = 8;
+    const auto [at, first] = result_.libraries.versions_beside.try_emplace(&library);
+    if (!first) return;
+    std::vector<std::string> paths;
+    const fs::path folder = fs::path(library.origin.path).parent_path();
+    note_use(folder.string());
+    std::error_code error;
+    for (fs::directory_iterator file(folder.empty() ? "." : folder, error); !error && file != fs::directory_iterator();
+         file.increment(error))
+      if (std::error_code unknown; library_stem(file->path().filename().string()) == library_stem(library.soname) &&
+                                   !file->is_symlink(unknown) && file->is_regular_file(unknown))
+        paths.push_back((folder / file->path().filename()).string());
+    std::ranges::sort(paths);
+    for (const std::string& path : paths) {
+      if (at->second.size() == kMost || is_same_file(path, library.origin.path)) continue;
+      InputFacts facts = scan_input(path);
+      if (!is_loaded(facts) || facts.objects.front().soname != library.soname) continue;
+      at->second.push_back(&result_.libraries.objects.emplace_back(std::move(facts.objects.edit().front())));
+    }
+  }
+
+  static bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code error;
+    return fs::equivalent(a, b, error);
   }
 
   /// Directories of RUNPATHs that anyone can write to, or make.
@@ -565,6 +562,7 @@ class ImageFinder {
   const std::vector<InputFacts>& inputs_;
   const std::vector<Package>& packages_;
   const ClosureOptions& options_;
+  const InstalledTogether together_;
   LoadTree tree_;
   LoadedImages result_;
   std::vector<std::vector<TreeFile>> files_;  // of the closure of each image
@@ -617,13 +615,6 @@ LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inpu
 
 namespace {
 
-namespace fs = std::filesystem;
-
-bool is_musl_loader(const std::string& name) {
-  const std::string file = fs::path(name).filename().string();
-  return file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
-}
-
 /// What musl's loader answers to by itself: lib{c,pthread,rt,m,dl,util,xnet}.so*
 bool is_musl_libc(const std::string& name) {
   constexpr std::string_view kNames[] = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
@@ -637,8 +628,12 @@ class Walk {
   Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path, LoadedBy loaded_by,
        bool follow_required)
       : tree_(tree), root_(tree.root()), loaded_by_(loaded_by), follow_required_(follow_required) {
-    const std::string path = root_.inside(file);
+    std::string path = root_.inside(file);
     std::optional<TreeFile> found = tree_.find(root_.is_this_machine() ? file : path);
+    if (!found && is_there(file)) {
+      path = tree_.take_outside(file);
+      found = tree_.find(path);
+    }
     if (!found) found = TreeFile{{}, root_.is_this_machine() ? file : root_.real(path)};  // read_load_facts() says why
     facts_.push_back(tree_.load_facts(*found));
     machine_ = facts_.front().machine;
@@ -765,7 +760,7 @@ class Walk {
     if (i == 0) {
       note_use(path.string(), Level::Identity);
       const fs::path real =
-          root_.is_this_machine() ? fs::canonical(path, error) : fs::path(root_.inside(root_.real(path)));
+          root_.real(path.string()) == path ? fs::canonical(path, error) : fs::path(root_.inside(root_.real(path)));
       if (!error) path = real;
     }
     return {path.parent_path().string(), lib_word(root_, machine_), platform_word(machine_)};

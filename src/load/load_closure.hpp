@@ -16,6 +16,7 @@ namespace elfaudit {
 struct LoadedImages {
   std::vector<Image> images;
   LoadedLibraries libraries;
+  std::vector<std::string> notes;  ///< what is not judged, for the reader
 };
 
 /// An image for every program and shared object among plain inputs and in packages; those of a link command have none.

@@ -350,8 +350,15 @@ bool has_multiarch(const Root& root, const MachineTraits& traits) {
 
 }  // namespace
 
+void Root::add_outside(std::string folder) {
+  if (!folder.ends_with('/')) folder += '/';
+  if (std::ranges::find(outside_, folder) == outside_.end()) outside_.push_back(std::move(folder));
+}
+
 std::string Root::real(const std::string& path) const {
   if (path_.empty()) return path;
+  if (std::ranges::any_of(outside_, [&](const std::string& folder) { return (path + '/').starts_with(folder); }))
+    return path;
   // Component by component, since an absolute link in the image means a file of the image.
   fs::path done = "/";
   std::vector<fs::path> left;
@@ -499,22 +506,57 @@ std::optional<TreeFile> regular_file(const std::string& real) {
 
 }  // namespace
 
-void LoadTree::add(const std::string& path, const ObjectFacts& facts) { added_.try_emplace(normal(path), &facts); }
-
-void LoadTree::mount(std::string directory) {
-  std::error_code error;
-  if (root_.is_this_machine()) directory = fs::absolute(directory, error).string();
-  if (!error) mounts_.push_back(normal(root_.inside(directory)));
+void LoadTree::add(const std::string& path, const ObjectFacts& facts, std::uint32_t package) {
+  added_[normal(path)].push_back({package, count_++, &facts});
 }
 
-void LoadTree::add_loaded_before(const std::string& name, const std::string& path) {
-  std::vector<std::string>& paths = loaded_before_[name];
-  if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+void LoadTree::mount(std::string directory, std::uint32_t package) {
+  std::error_code error;
+  if (root_.is_this_machine())
+    directory = fs::absolute(directory, error).string();
+  else
+    directory = root_.inside(directory);
+  if (error) return;
+  if (!root_.is_this_machine() && !is_folder(root_.real(directory)) && is_folder(directory)) {
+    directory = fs::absolute(directory, error).lexically_normal().string();
+    root_.add_outside(directory);
+  }
+  mounts_.push_back({package, normal(directory)});
+}
+
+std::string LoadTree::take_outside(const std::string& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (error) return path;
+  root_.add_outside(absolute.parent_path().string());
+  // $ORIGIN is the folder of the program itself.
+  if (const fs::path real = fs::canonical(absolute, error); !error) root_.add_outside(real.parent_path().string());
+  return absolute.string();
+}
+
+void LoadTree::add_loaded_before(const std::string& name, const std::string& path, std::uint32_t package) {
+  loaded_before_[name].push_back({package, path});
 }
 
 std::vector<std::string> LoadTree::loaded_before(const std::string& name) const {
+  std::vector<std::string> paths;
   const auto found = loaded_before_.find(name);
-  return found == loaded_before_.end() ? std::vector<std::string>{} : found->second;
+  if (found == loaded_before_.end()) return paths;
+  for (const LoadedBefore& one : found->second)
+    if ((one.package == kNone || rank(one.package)) && std::ranges::find(paths, one.path) == paths.end())
+      paths.push_back(one.path);
+  return paths;
+}
+
+void LoadTree::see(std::vector<std::uint32_t> packages) {
+  if (packages == seen_) return;
+  seen_ = std::move(packages);
+  found_.clear();
+}
+
+std::optional<std::size_t> LoadTree::rank(std::uint32_t package) const {
+  const auto at = std::ranges::find(seen_, package);
+  return at == seen_.end() ? std::nullopt : std::optional<std::size_t>(at - seen_.begin());
 }
 
 const std::optional<TreeFile>& LoadTree::find(const std::string& path) {
@@ -534,17 +576,23 @@ std::optional<TreeFile> LoadTree::look_up(const std::string& path) const {
 std::optional<TreeFile> LoadTree::find_added(const std::string& path) const {
   const auto found = added_.find(path);
   if (found == added_.end()) return std::nullopt;
-  const auto number = static_cast<std::uint64_t>(std::distance(added_.begin(), found));
-  return TreeFile{{kWheels, number}, found->second->origin.display(), found->second};
+  const Added* best = nullptr;
+  for (const Added& one : found->second)
+    if (const auto place = rank(one.package); place && (best == nullptr || *place < *rank(best->package))) best = &one;
+  if (best == nullptr) return std::nullopt;
+  return TreeFile{{kWheels, best->number}, best->facts->origin.display(), best->facts};
 }
 
 std::optional<TreeFile> LoadTree::find_mounted(const std::string& path) const {
   std::optional<std::string> installed = below(path, kSitePackages);
-  for (std::size_t i = 0; i < mounts_.size() && !installed; ++i) installed = below(path, mounts_[i]);
+  for (std::size_t i = 0; i < mounts_.size() && !installed; ++i)
+    if (rank(mounts_[i].package)) installed = below(path, mounts_[i].folder);
   if (!installed) return std::nullopt;
   if (std::optional<TreeFile> file = find_added(std::string(kSitePackages) + "/" + *installed)) return file;
-  for (const std::string& mount : mounts_)
-    if (std::optional<TreeFile> file = regular_file(root_.real(mount + "/" + *installed))) return file;
+  for (const std::uint32_t package : seen_)
+    for (const Mount& mount : mounts_)
+      if (mount.package == package)
+        if (std::optional<TreeFile> file = regular_file(root_.real(mount.folder + "/" + *installed))) return file;
   return std::nullopt;
 }
 
@@ -563,6 +611,259 @@ const SystemLibraries& LoadTree::system(const Machine& machine) {
   if (!system.cache) system.configured = configured_directories(root_, system.errors);
   system.defaults = default_directories(root_, machine);
   return systems_.emplace_back(machine, std::move(system)).second;
+}
+
+// --- Packages that one system can have installed at once.
+
+namespace {
+
+/// "my-pkg" of "My_Pkg": how indexes compare the names of projects (PEP 503).
+std::string normal_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool is_mark = c == '-' || c == '_' || c == '.';
+    if (is_mark && out.ends_with('-')) continue;
+    out += is_mark ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+/// The interpreters that a wheel's tag names: the minor versions of one kind of them. Any: `kind` is empty.
+struct Interpreters {
+  std::string kind;
+  int from = 0;
+  int to = 999;
+
+  bool meets(const Interpreters& other) const {
+    return kind.empty() || other.kind.empty() || (kind == other.kind && from <= other.to && other.from <= to);
+  }
+};
+
+/// "cp311-cp311-linux_x86_64" is one version, "cp38-abi3-..." that and later ones, "py3-none-any" all.
+Interpreters interpreters_of(std::string_view tag) {
+  const std::string_view python = tag.substr(0, tag.find('-'));
+  const std::string_view rest = tag.substr(std::min(python.size() + 1, tag.size()));
+  const std::string_view abi = rest.substr(0, rest.find('-'));
+  if (!starts_with_any(python, {"cp3", "pp3"})) return {};
+  Interpreters found{std::string(python.substr(0, 2))};
+  for (const char c : python.substr(3).substr(0, 2))
+    if (is_ascii_digit(c)) found.from = found.from * 10 + (c - '0');
+  if (abi.starts_with("cp") || abi.starts_with("pypy")) found.to = found.from;
+  if (abi.ends_with('t')) found.kind += 't';
+  return found;
+}
+
+/// Digits are compared as numbers: 1.10 is newer than 1.9.
+bool is_newer(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    const auto take = [](std::string_view& text) {
+      const bool digits = is_ascii_digit(text.front());
+      std::size_t n = 1;
+      while (digits && n < text.size() && is_ascii_digit(text[n])) ++n;
+      std::string_view part = text.substr(0, n);
+      text.remove_prefix(n);
+      while (digits && part.size() > 1 && part.front() == '0') part.remove_prefix(1);
+      return std::pair(digits ? part.size() : 0, part);
+    };
+    const auto first = take(a);
+    const auto second = take(b);
+    if (first != second) return first > second;
+  }
+  return a.size() > b.size();
+}
+
+bool meet(const std::vector<Interpreters>& a, const std::vector<Interpreters>& b) {
+  if (a.empty() || b.empty()) return true;
+  return std::ranges::any_of(a, [&](const Interpreters& one) {
+    return std::ranges::any_of(b, [&](const Interpreters& other) { return one.meets(other); });
+  });
+}
+
+template <class Value>
+bool share(const std::set<Value>& a, const std::set<Value>& b) {
+  const std::set<Value>& fewer = a.size() < b.size() ? a : b;
+  const std::set<Value>& more = a.size() < b.size() ? b : a;
+  return std::ranges::any_of(fewer, [&](const Value& value) { return more.contains(value); });
+}
+
+/// Where pip puts an entry of a wheel (PyPA, "Binary distribution format", "The .data directory").
+std::string installed(const std::string& entry) {
+  const std::string site = kSitePackages;
+  const std::size_t data = entry.find(".data/");
+  if (data == std::string::npos || entry.find('/') < data) return site + "/" + entry;
+  const std::string rest = entry.substr(data + 6);
+  const auto below = [&](std::string_view folder) { return rest.substr(std::min(folder.size(), rest.size())); };
+  if (rest.starts_with("purelib/") || rest.starts_with("platlib/")) return site + "/" + below("purelib/");
+  if (rest.starts_with("scripts/")) return site + "/../../../bin/" + below("scripts/");
+  if (rest.starts_with("data/")) return site + "/../../../" + below("data/");
+  return site + "/" + entry;
+}
+
+}  // namespace
+
+std::string installed_path(const Package& package, const InputFacts& file) {
+  if (package.kind == PackageKind::Directory) return file.path;
+  const std::string& entry = file.objects.front().origin.entry;
+  if (package.kind == PackageKind::Wheel) return installed(entry);
+  return (package.is_at_root ? "/" : std::string(kUnpacked) + "/") + entry;
+}
+
+namespace {
+
+/// What decides which others a package can be installed with.
+struct PackageTraits {
+  std::string project;  ///< with the kind of package; empty where it isn't known
+  std::string version;
+  std::string path;
+  std::vector<Interpreters> interpreters;  ///< none: any
+  std::set<std::string_view> libcs;        ///< of a wheel's tags
+  std::set<std::uint32_t> machines;
+  std::set<std::string> files;  ///< where its programs and shared objects are installed
+
+  explicit PackageTraits(const Package& package)
+      : version(package.wheel.version.empty() ? package.system.version : package.wheel.version), path(package.path) {
+    if (!package.wheel.name.empty()) project = "wheel " + normal_name(package.wheel.name);
+    if (!package.system.name.empty()) project = "system " + package.system.name;
+    for (const std::string& tag : package.wheel.tags) {
+      interpreters.push_back(interpreters_of(tag));
+      const std::string_view platform = std::string_view(tag).substr(tag.rfind('-') + 1);
+      libcs.insert(platform.starts_with("musllinux") ? "musl" : platform.starts_with("manylinux") ? "glibc" : "any");
+    }
+    for (const InputFacts& file : package.files) {
+      if (file.objects.empty() || file.kind == InputKind::Archive || file.kind == InputKind::Object) continue;
+      const ObjectFacts& object = file.objects.front();
+      machines.insert(object.machine * 4U + (object.is_64 ? 2U : 0U) + (object.big_endian ? 1U : 0U));
+      std::string place = installed_path(package, file);
+      if (package.kind == PackageKind::Directory && place.starts_with(package.path))
+        place = std::string(kSitePackages) + "/" + place.substr(package.path.size());
+      files.insert(normal(place));
+    }
+  }
+
+  bool fits(const PackageTraits& other) const {
+    if (!project.empty() && project == other.project) return false;
+    if (!machines.empty() && !other.machines.empty() && !share(machines, other.machines)) return false;
+    if (!libcs.empty() && !other.libcs.empty() && !libcs.contains("any") && !other.libcs.contains("any") &&
+        !share(libcs, other.libcs))
+      return false;
+    return meet(interpreters, other.interpreters) && !share(files, other.files);
+  }
+};
+
+}  // namespace
+
+InstalledTogether::InstalledTogether(const std::vector<Package>& packages)
+    : order_(packages.size()), fits_(packages.size(), std::vector<bool>(packages.size(), true)) {
+  const std::vector<PackageTraits> traits(packages.begin(), packages.end());
+  for (std::uint32_t a = 0; a < traits.size(); ++a) {
+    order_[a] = a;
+    for (std::uint32_t b = 0; b < a; ++b) fits_[a][b] = fits_[b][a] = traits[a].fits(traits[b]);
+  }
+  std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+    if (traits[a].project == traits[b].project && traits[a].version != traits[b].version)
+      return is_newer(traits[a].version, traits[b].version);
+    return std::pair(traits[a].project, traits[a].path) < std::pair(traits[b].project, traits[b].path);
+  });
+}
+
+std::vector<std::uint32_t> InstalledTogether::with(std::uint32_t package) const {
+  std::vector<std::uint32_t> list = {package};
+  for (const std::uint32_t other : order_)
+    if (other != package && has(package, other)) list.push_back(other);
+  return list;
+}
+
+// --- Libraries that a host program (Python, torch, the driver) has loaded before.
+
+namespace {
+
+bool starts_with_one_of(std::string_view name, std::span<const std::string_view> starts) {
+  return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// What is in torch/lib and made by torch; what else lies there (libgomp-*.so.1) is found by torch's own RPATH.
+constexpr std::string_view kTorch[] = {"libtorch.", "libtorch_", "libc10.", "libc10_", "libcaffe2"};
+
+/// As the C++ ABI writes c10::, at::, torch::, c10d:: and caffe2:: at the start of a nested name, const or not.
+constexpr std::string_view kTorchNamespaces[] = {"N3c10",    "NK3c10", "N2at",    "NK2at",    "N5torch",
+                                                 "NK5torch", "N4c10d", "NK4c10d", "N6caffe2", "NK6caffe2"};
+constexpr std::string_view kTorchFunctions[] = {"THP", "torch_", "aoti_torch_", "c10_"};
+
+/// What the NVIDIA driver's packages and the container runtime install, never the CUDA toolkit.
+constexpr std::string_view kDriver[] = {"libcuda.so",       "libnvidia-",     "libnvcuvid.so", "libnvoptix.so",
+                                        "libcudadebugger.", "libGLX_nvidia.", "libEGL_nvidia."};
+
+/// Functions of Python 2 that no CPython has had since 3.3: C accepts a call without a declaration, with a warning.
+/// Source: https://docs.python.org/3.2/howto/cporting.html, PEP 393 (PyUnicodeUCS4_*), Include/ of CPython 2.7 and 3.3.
+constexpr std::string_view kPython2[] = {"PyString_",       "_PyString_",      "PyInt_",          "_PyInt_",
+                                         "PyCObject_",      "PyClass_",        "PyInstance_New",  "PyInstance_Type",
+                                         "PyUnicodeUCS2_",  "PyUnicodeUCS4_",  "Py_InitModule3",  "Py_InitModule4",
+                                         "PyNumber_Coerce", "PyNumber_Divide", "PyFile_FromFile", "PyFile_AsFile"};
+
+/// A name of one of torch's namespaces, or with one of its types among the parameters; or one of its C functions.
+bool names_torch(std::string_view symbol) {
+  if (!symbol.starts_with("_Z")) return starts_with_one_of(symbol, kTorchFunctions);
+  return std::ranges::any_of(kTorchNamespaces,
+                             [&](std::string_view part) { return symbol.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+Host host_of(std::string_view name) {
+  name = name.substr(name.rfind('/') + 1);
+  if (starts_with_one_of(name, kTorch)) return Host::Torch;
+  if (starts_with_one_of(name, kDriver)) return Host::Driver;
+  return name.starts_with("libpython") ? Host::Python : Host::None;
+}
+
+bool may_define(Host host, std::string_view symbol) {
+  switch (host) {
+    case Host::Python:
+      return symbol.starts_with("Py") || symbol.starts_with("_Py");
+    case Host::Driver:
+      // cuMemCreate, nvmlInit_v2, cuvidCreateDecoder, NvFBCCreateInstance
+      return symbol.starts_with("nvml") || symbol.starts_with("cuvid") || symbol.starts_with("Nv") ||
+             (symbol.size() > 2 && symbol.starts_with("cu") && symbol[2] >= 'A' && symbol[2] <= 'Z');
+    case Host::Torch:
+      return names_torch(symbol);
+    case Host::None:
+      break;
+  }
+  return false;
+}
+
+bool comes_with_the_process(std::string_view name) {
+  return may_define(Host::Python, name) || name == "__tls_get_addr" ||
+         starts_with_any(name, {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"});
+}
+
+bool is_of_python_2(std::string_view symbol) { return starts_with_one_of(symbol, kPython2); }
+
+bool is_python_module(const ObjectFacts& object) {
+  const std::string name =
+      std::filesystem::path(object.origin.is_member() ? object.origin.member : object.origin.path).filename().string();
+  if (name.find(".cpython-") != std::string::npos || name.ends_with(".abi3.so")) return true;
+  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
+    return symbol.defined() && object.name(symbol).starts_with("PyInit_");
+  });
+}
+
+std::string torch_folder_beside(const std::string& path) {
+  const std::string site = site_packages_of(path);
+  return site.empty() ? site : site + "torch/lib";
+}
+
+std::string site_packages_of(const std::string& path) {
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+    if (const std::size_t at = path.rfind(folder); at != std::string::npos) return path.substr(0, at + folder.size());
+  return {};
+}
+
+const std::vector<std::string>& libraries_of_the_interpreter() {
+  static const std::vector<std::string> names = {"libc.so.6",  "libm.so.6",     "libpthread.so.0",
+                                                 "libdl.so.2", "librt.so.1",    "libutil.so.1",
+                                                 "libz.so.1",  "libexpat.so.1", "libcrypt.so.1"};
+  return names;
 }
 
 // --- Names that find_images() keeps of what a file does not export.

@@ -14,6 +14,7 @@
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
+#include "elfaudit/package.hpp"
 #include "target/traits.hpp"
 
 namespace elfaudit {
@@ -58,6 +59,28 @@ std::vector<SearchDirectory> search_directories(std::string_view path, const Pat
 /// One name or directory with its tokens put in; empty when a token has no meaning.
 std::string with_tokens(std::string_view text, const PathTokens& tokens);
 
+// --- Packages that one system can have installed at once: not two of one name, nor those for other machines, interpreters
+// or C libraries, nor two that have a file at one path.
+
+class InstalledTogether {
+ public:
+  explicit InstalledTogether(const std::vector<Package>& packages);
+
+  bool has(std::uint32_t a, std::uint32_t b) const { return fits_[a][b]; }
+  /// All of them, by name, the newest version first: in whatever order they were given.
+  const std::vector<std::uint32_t>& in_order() const { return order_; }
+  /// The package, and in that order those that can be installed with it.
+  std::vector<std::uint32_t> with(std::uint32_t package) const;
+  const std::vector<std::vector<bool>>& pairs() const { return fits_; }
+
+ private:
+  std::vector<std::uint32_t> order_;
+  std::vector<std::vector<bool>> fits_;
+};
+
+/// Where a program or shared object of a package is when that is installed; of a directory where it is.
+std::string installed_path(const Package& package, const InputFacts& file);
+
 // --- A system's configuration of its dynamic loader: ld.so.conf, ld.so.cache, and the directories that are built in.
 // Sources: ld.so(8), ldconfig(8), glibc 2.36 (sysdeps/generic/ldconfig.h, elf/dl-cache.c), musl 1.2 (ldso/dynlink.c).
 
@@ -74,8 +97,13 @@ class Root {
   /// one of them through a symbolic link. A path that is not below the root is taken to be spelled so already.
   std::string inside(const std::string& path) const;
 
+  /// Files of this machine below `folder`, an absolute path, are given beside the root, and real() leaves them where they
+  /// are.
+  void add_outside(std::string folder);
+
  private:
   std::string path_;
+  std::vector<std::string> outside_;    ///< with a '/' at the end
   std::vector<std::string> spellings_;  ///< absolute: as given, and without symbolic links
 };
 
@@ -147,16 +175,22 @@ class LoadTree {
 
   const Root& root() const { return root_; }
 
-  /// Puts a file of a wheel at an absolute path ("/<prefix>/.../torch/lib/libc10.so"). The first one at a path stays.
-  void add(const std::string& path, const ObjectFacts& facts);
+  /// Puts a file of package number `package` at an absolute path ("/<prefix>/.../torch/lib/libc10.so").
+  void add(const std::string& path, const ObjectFacts& facts, std::uint32_t package);
 
   /// A directory that is installed over the same site-packages: what isn't in it is looked for in the wheels and in the
   /// other directories, and theirs in it.
-  void mount(std::string directory);
+  void mount(std::string directory, std::uint32_t package);
 
-  /// A file that the process may have loaded under `name` before another one asks for it.
-  void add_loaded_before(const std::string& name, const std::string& path);
+  /// A file that the process may have loaded under `name` before another one asks for it. `package`: kNone for others.
+  void add_loaded_before(const std::string& name, const std::string& path, std::uint32_t package);
   std::vector<std::string> loaded_before(const std::string& name) const;
+
+  /// From now on only these packages are there; of two files at one path, that of the first one.
+  void see(std::vector<std::uint32_t> packages);
+
+  /// A file of this machine that is given although it is not below the root, as the root spells it: the path itself, absolute.
+  std::string take_outside(const std::string& path);
 
   /// The regular file that a path leads to; nothing when there is none.
   const std::optional<TreeFile>& find(const std::string& path);
@@ -176,11 +210,30 @@ class LoadTree {
   std::optional<TreeFile> find_added(const std::string& path) const;
   std::optional<TreeFile> find_mounted(const std::string& path) const;
 
+  /// Its place among the packages that are there; nothing where it isn't.
+  std::optional<std::size_t> rank(std::uint32_t package) const;
+
+  struct Added {
+    std::uint32_t package;
+    std::uint64_t number;  ///< of all that were added
+    const ObjectFacts* facts;
+  };
+  struct Mount {
+    std::uint32_t package;
+    std::string folder;  ///< as the root spells it, without a '/' at the end
+  };
+  struct LoadedBefore {
+    std::uint32_t package;
+    std::string path;
+  };
+
   Root root_;
-  std::map<std::string, const ObjectFacts*> added_;
-  std::vector<std::string> mounts_;  ///< as the root spells them, without a '/' at the end
-  std::map<std::string, std::vector<std::string>> loaded_before_;
-  std::unordered_map<std::string, std::optional<TreeFile>> found_;  ///< what find() has answered
+  std::map<std::string, std::vector<Added>> added_;
+  std::uint64_t count_ = 0;  ///< of what was added
+  std::vector<Mount> mounts_;
+  std::map<std::string, std::vector<LoadedBefore>> loaded_before_;
+  std::vector<std::uint32_t> seen_;                                 ///< the packages that are there
+  std::unordered_map<std::string, std::optional<TreeFile>> found_;  ///< what find() has answered for seen_
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoadFacts> facts_;
   std::vector<std::pair<Machine, SystemLibraries>> systems_;
 };

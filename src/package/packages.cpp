@@ -216,6 +216,7 @@ class WheelReader {
   static InputFacts read_file(const ZipFile& zip, const ZipEntry& entry) {
     try {
       const Buffer content = zip.read(entry);
+      if (is_separate_debug_file(content.bytes())) return {};
       return scan_wheel_entry(zip.path(), entry.name, content.bytes());
     } catch (const InputError& error) {
       InputFacts facts;
@@ -246,6 +247,7 @@ class WheelReader {
       for (std::size_t i = 0; i < wanted_.size(); ++i)
         if (wanted_[i]->size > kLarge) package_.files[i] = read_file(zip_, *wanted_[i]);
     });
+    std::erase_if(package_.files, [](const InputFacts& file) { return file.path.empty(); });
   }
 
   ZipFile zip_;
@@ -294,6 +296,8 @@ SystemPackage read_control(const std::string& path) {
     if (entry == nullptr || entry->size > limits::kWheelText) return {};
     const Buffer content = control.read_rest({});
     const MetadataFields fields(ByteView(content.bytes()).text(0, content.bytes().size()));
+    system.name = fields.first("Package");
+    system.version = fields.first("Version");
     system.architecture = fields.first("Architecture");
     add_names(fields.first("Depends"), system.packages);
     add_names(fields.first("Pre-Depends"), system.packages);
@@ -314,7 +318,7 @@ void add_library(std::string_view requirement, SystemPackage& system) {
 /// The header of an RPM package, which follows a lead and the header of its signatures ("RPM Package format V4"). What is
 /// not there is left unknown; who reads the files reports a damaged package.
 SystemPackage read_rpm_header(const std::string& path) {
-  constexpr std::uint32_t kArch = 1022, kRequires = 1049;
+  constexpr std::uint32_t kName = 1000, kVersion = 1001, kArch = 1022, kRequires = 1049;
   SystemPackage system;
   const MappedFile file(path);
   const ByteView bytes(file.bytes(), ByteOrder::Big);
@@ -326,17 +330,17 @@ SystemPackage read_rpm_header(const std::string& path) {
   if (!bytes.has(header, store - header)) return system;
   std::set<std::uint64_t> seen;
   for (std::uint64_t row = header + 16; row < store; row += 16) {
-    const std::uint64_t tag = number(row);
-    if ((tag != kArch && tag != kRequires) || !seen.insert(tag).second) continue;
+    const auto tag = static_cast<std::uint32_t>(number(row));
+    if (!is_one_of(tag, {kName, kVersion, kArch, kRequires}) || !seen.insert(tag).second) continue;
     std::uint64_t at = store + number(row + 8);
     const std::uint64_t count = std::min<std::uint64_t>(number(row + 12), limits::kClosureLibraries);
     for (std::uint64_t n = 0; n < count && at < bytes.size(); ++n) {
       std::string_view text = bytes.text(at, std::min<std::uint64_t>(bytes.size() - at, limits::kEntryName));
       text = text.substr(0, text.find('\0'));
-      if (tag == kArch)
-        system.architecture = text;
-      else
+      if (tag == kRequires)
         add_library(text, system);
+      else
+        (tag == kName ? system.name : tag == kVersion ? system.version : system.architecture) = text;
       at += text.size() + 1;
     }
   }
@@ -353,24 +357,44 @@ void read_package_info(TarPackage& tar, const TarPackage::Entry& entry, Package&
     if (at == std::string_view::npos) continue;
     if (line.starts_with("depend ")) add_library(trimmed(line.substr(at + 3)), package.system);
     if (line.starts_with("arch ")) package.system.architecture = trimmed(line.substr(at + 3));
+    if (line.starts_with("pkgname ")) package.system.name = trimmed(line.substr(at + 3));
+    if (line.starts_with("pkgver ")) package.system.version = trimmed(line.substr(at + 3));
   }
 }
 
-void read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
+/// True for a file of debug info alone, of which there is nothing to say.
+bool read_entry(TarPackage& tar, const TarPackage::Entry& entry, Package& package) {
   // A tarball with the tree of a system, as DESTDIR makes it.
   const bool is_tarball = !ends_with_any(package.path, {".conda", ".apk", ".aar", ".jar"});
   package.is_at_root = package.is_at_root || (is_tarball && starts_with_any(entry.name, {"usr/", "opt/"}));
   try {
     if (!entry.damage.empty()) throw InputError(package.path, entry.name, 0, entry.damage);
-    if (entry.name == ".PKGINFO") return read_package_info(tar, entry, package);
+    if (entry.name == ".PKGINFO") {
+      read_package_info(tar, entry, package);
+      return false;
+    }
     std::array<std::byte, kMagicSize> magic;
     const std::span head(magic.data(), tar.read(magic));
-    if (!is_scanned(file_kind(head))) return;
+    if (!is_scanned(file_kind(head))) return false;
     const Buffer content = tar.read_rest(head);
+    if (is_separate_debug_file(content.bytes())) return true;
     package.files.push_back(scan_wheel_entry(package.path, entry.name, content.bytes()));
   } catch (const InputError& error) {
     package.errors.push_back(error);
   }
+  return false;
+}
+
+/// "numpy" and "1.26.4" of "numpy-1.26.4-py311h64a7726_0.conda".
+SystemPackage conda_name(const std::string& path) {
+  SystemPackage system;
+  const std::string_view file = base_name(path);
+  const std::size_t build = file.rfind('-');
+  const std::size_t version = build == std::string_view::npos ? build : file.rfind('-', build - 1);
+  if (version == std::string_view::npos || build == 0) return system;
+  system.name = file.substr(0, version);
+  system.version = file.substr(version + 1, build - version - 1);
+  return system;
 }
 
 Package read_tar_package(const std::string& path) {
@@ -378,17 +402,20 @@ Package read_tar_package(const std::string& path) {
   package.kind = PackageKind::Archive;
   package.path = path;
   const bool is_alpine = path.ends_with(".apk") && !looks_like_zip(path);
+  bool has_debug_info = false;
   package.is_at_root = is_alpine || ends_with_any(path, {".deb", ".rpm"}) || !is_tar_package_name(path);
   try {
     TarPackage tar(path);
     if (path.ends_with(".rpm")) package.system = read_rpm_header(path);
     if (path.ends_with(".deb") || !is_tar_package_name(path)) package.system = read_control(path);
-    while (const TarPackage::Entry* entry = tar.next()) read_entry(tar, *entry, package);
+    if (path.ends_with(".conda")) package.system = conda_name(path);
+    while (const TarPackage::Entry* entry = tar.next())
+      has_debug_info = read_entry(tar, *entry, package) || has_debug_info;
   } catch (const InputError& error) {
     package.errors.push_back(error);
   }
   // Packages of scripts or documents are usual; a tarball without binaries is one of sources.
-  const bool may_be_empty = ends_with_any(path, {".deb", ".rpm", ".conda"});
+  const bool may_be_empty = has_debug_info || ends_with_any(path, {".deb", ".rpm", ".conda"});
   if (package.files.empty() && package.errors.empty() && !may_be_empty) package.errors.emplace_back(path, kNothingIn);
   return package;
 }
@@ -616,6 +643,14 @@ std::vector<InputError> failed_links(const std::string& folder) {
   return failed;
 }
 
+bool is_debug_info(const std::string& path) {
+  try {
+    return is_separate_debug_file(MappedFile(path).bytes());
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 /// `content`: what walk_directory() found there.
 Package read_directory(const std::string& path, DirectoryContent& content, unsigned jobs) {
   Package package;
@@ -626,6 +661,7 @@ Package read_directory(const std::string& path, DirectoryContent& content, unsig
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
+  std::erase_if(package.files, [](const InputFacts& file) { return !file.errors.empty() && is_debug_info(file.path); });
   package.wheel = unpacked_wheel(path, package.errors);
   if (package.unlinked_objects() != 0)
     for (InputError& error : failed_links(path)) package.errors.push_back(std::move(error));

@@ -326,3 +326,44 @@ def test_an_archive_whose_first_member_is_called_alike_is_an_archive(built):
     built.ar("alike.a", "debian-binary.o")
     result = built.audit("list", "symbols", "alike.a")
     assert result.code == 0 and "inside" in result.out, result
+
+
+# Several packages together
+
+
+def deb(lab, name, machine="amd64", rpath="$ORIGIN/../lib", depends=""):
+    """A package of dpkg-deb with a program and its library."""
+    cc = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}[machine]
+    need("dpkg-deb", cc)
+    lab.sh("rm -rf tree && mkdir -p tree/DEBIAN tree/opt/x/bin tree/opt/x/lib")
+    lab.write("x.c", "int x(void) { return 0; }")
+    lab.write("m.c", "int x(void); int main(void) { return x(); }")
+    lab.sh(f"{cc} -shared -fPIC -Wl,-soname,libx.so.1 x.c -o tree/opt/x/lib/libx.so.1 && {cc} m.c tree/opt/x/lib/libx.so.1 -Wl,-rpath,'{rpath}' -o tree/opt/x/bin/x")
+    lab.write("tree/DEBIAN/control", f"Package: x\nVersion: 1\nArchitecture: {machine}\n{depends}Maintainer: x <x@x>\nDescription: x\n")
+    lab.sh(f"dpkg-deb --root-owner-group -b tree {name} >/dev/null")
+    return name
+
+
+def found_in(lab, *words):
+    result = lab.audit("check", "--format", "json", *words)
+    return result.code, [(f["rule"], f["severity"], f["message"]) for f in result.json()["findings"]]
+
+
+def test_packages_for_two_machines_are_judged_apart(lab):
+    good, broken, other = deb(lab, "good.deb"), deb(lab, "broken.deb", rpath="$ORIGIN"), deb(lab, "other.deb", "arm64")
+    assert found_in(lab, good) == found_in(lab, other) == found_in(lab, good, other) == found_in(lab, other, good) == (0, [])
+    code, [(rule, severity, message)] = found_in(lab, broken)
+    assert (code, rule, severity) == (1, "needed-not-found", "error") and "bin/x needs libx.so.1, which is in this package" in message
+    assert found_in(lab, broken, other) == found_in(lab, other, broken) == found_in(lab, good, broken, other) == found_in(lab, broken)
+
+
+@pytest.mark.parametrize("packed", ["tree", "x.tar", "x.deb"])
+def test_separate_debug_files_are_passed_over(lab, packed):
+    deb(lab, "x.deb")
+    lab.sh("cd tree/opt/x && mkdir debug && objcopy --only-keep-debug bin/x debug/x.debug && objcopy --only-keep-debug lib/libx.so.1 debug/libx.debug")
+    lab.sh("tar cf x.tar -C tree opt && dpkg-deb --root-owner-group -b tree x.deb && rm -r tree/DEBIAN")
+    result = lab.audit("check", packed)
+    assert (result.code, result.out) == (0, "clean: 2 files in 1 package\n")
+    lab.sh("rm -r tree/opt/x/bin tree/opt/x/lib && mkdir tree/DEBIAN && echo 'Package: x-dbgsym\nVersion: 1\nArchitecture: amd64\nMaintainer: x <x@x>\nDescription: x' >tree/DEBIAN/control")
+    lab.sh("tar cf x.tar -C tree opt && dpkg-deb --root-owner-group -b tree x.deb && rm -r tree/DEBIAN")
+    assert lab.audit("check", packed).code == 0

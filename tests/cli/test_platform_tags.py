@@ -193,3 +193,13 @@ def test_what_is_not_a_wheel(lab):
     for name in "a.whl", "gone.whl", "dir":
         result = lab.audit("show", name)
         assert result.code == 2 and name in result.err and result.out == "", result
+
+
+def test_a_library_of_the_wheel_is_found_before_the_wheel_is_tagged(lab):
+    """auditwheel refuses a wheel with a library that it doesn't find."""
+    library(lab, "libc.so.6", "GLIBC_2.34", "begin")
+    library(lab, "libown.so")
+    files = {ENTRY: module(lab, "-Wl,--no-as-needed", "libown.so", "libc.so", function="begin"), "pkg/lib/libown.so": (lab.path / "libown.so").read_bytes()}
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", files)
+    assert finding["fixes"][0]["text"] == f"let {ENTRY} find libown.so in the wheel (see needed-not-found), then tag the wheel manylinux_2_34_x86_64"
+    assert findings(lab, "manylinux_2_34_x86_64", files) == []

@@ -880,7 +880,95 @@ def test_the_root_and_the_file_may_be_spelled_differently(lab):
     assert seen == {(1, True, 0, "0 libraries, 1 not found")}
 
 
-def test_a_file_that_is_not_below_the_root(lab):
-    lab.sh("mkdir -p er/bin && cp /bin/true tr")
-    result = lab.audit("check", "--root", "er", "tr")
-    assert result.code == 2 and "tr" in result.out and "No such file" in result.out
+@pytest.mark.parametrize("given", ["tree", "tree/bin/main", "tree/lib/libx.so"])
+def test_what_is_not_below_the_root_is_judged_by_its_libraries(lab, given):
+    library(lab, "er/usr/lib/libbase.so", "int base(void) { return 0; }")
+    library(lab, "tree/lib/libx.so", "int base(void); int x(void) { return base(); }", "-Ler/usr/lib -lbase")
+    program(lab, "int x(void); int main(void) { return x(); }", "-nostdlib -Ltree/lib -lx -Wl,-rpath,'$ORIGIN/../lib' -Wl,-rpath-link,er/usr/lib -e main")
+    lab.sh("mkdir tree/bin && mv main tree/bin && mkdir empty")
+    assert {"needs libc.so.6" in f["message"] for f in findings(lab, "--root", "er", given, code=1)} == {True}
+    lab.sh("cp -L /lib/x86_64-linux-gnu/libc.so.6 er/usr/lib && mkdir er/lib64 && cp -L /lib64/ld-linux-x86-64.so.2 er/lib64")
+    assert findings(lab, "--root", "er", given, code=0) == []
+    assert "libbase.so" in findings(lab, "--root", "empty", given, code=1, rule="needed-not-found")[0]["message"]
+
+
+# Files of another machine
+
+
+def test_a_cross_compilers_libraries_are_not_advised(lab):
+    need("aarch64-linux-gnu-gcc")
+    lab.sh("mkdir -p tree/lib tree/deps; echo 'double g(double); double f(double x) { return g(x); }' >f.c")
+    lab.sh("printf '#include <math.h>\ndouble g(double x) { return pow(x, 2.5); }' >g.c; aarch64-linux-gnu-gcc -shared -fPIC g.c -lm -o tree/deps/libg.so && aarch64-linux-gnu-gcc -shared -fPIC f.c -Ltree/deps -lg -o tree/lib/libf.so")
+    result = lab.audit("check", "tree")
+    assert result.code == 1 and "/usr/" not in re.sub("note .*", "", result.out) and "-Wl,-rpath,'$ORIGIN/../deps'" in result.out, result
+    lab.sh("rm tree/lib/libf.so")
+    result = lab.audit("check", "tree")
+    assert result.code == 0 and result.out.count("not judged") == 1 and "libm.so.6" in result.out and "clean" in result.out
+    sysroot = lab.sh("aarch64-linux-gnu-gcc -print-file-name=libc.so.6").out.strip().rsplit("/lib/", 1)[0]
+    assert "libm.so.6" not in lab.audit("check", "--root", sysroot, "tree").out
+
+
+# Another build of a library
+
+
+OLD, NEW = "FOO_1 { global: f1; local: *; };", "FOO_1 { global: f1; local: *; }; FOO_2 { global: f2; } FOO_1;"
+
+
+def foo(lab, path, script):
+    lab.write("l.c", "int f1(void) { return 1; } int f2(void) { return 2; }")
+    lab.write("l.map", script)
+    lab.sh(f"mkdir -p {pathlib.Path(path).parent} && gcc -shared -fPIC -Wl,--version-script=l.map -Wl,-soname,libfoo.so.1 l.c -o {path}")
+
+
+@pytest.mark.parametrize("given", ["tree", "tree/bin/app"])
+def test_an_unmet_version_is_one_finding_and_names_the_file_that_defines_it(lab, given):
+    foo(lab, "tree/lib/libfoo.so.1.2", NEW)
+    foo(lab, "tree/lib/libfoo.so.1.1", OLD)
+    program(lab, "int f1(void), f2(void); int main(void) { return f1() + f2() - 3; }", "tree/lib/libfoo.so.1.2 -Wl,-rpath,'$ORIGIN/../lib'")
+    lab.sh("mkdir tree/bin && mv main tree/bin/app && ln -s libfoo.so.1.1 tree/lib/libfoo.so.1 && tar cf x.tar tree")
+    assert not runs(lab, "tree/bin/app")
+    found = findings(lab, given, code=1)
+    assert [f["rule"] for f in found] == ["version-unmet"]
+    assert "libfoo.so.1.2 defines FOO_2" in found[0]["cause"]["text"] and found[0]["cause"]["kind"] == "other-build"
+    if given != "x.tar":
+        lab.sh(found[0]["fixes"][0]["text"].partition(": ")[2])
+        assert runs(lab, "tree/bin/app") and findings(lab, given, code=0) == []
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_older_library_without_the_symbol_is_another_build(lab, packed):
+    for path, source in (("new/libq.so.1", "int f1(void) { return 1; } int f2(void) { return 2; }"), ("pkg/libq.so.1", "int f1(void) { return 1; }")):
+        library(lab, path, source)
+    program(lab, "int f2(void); int main(void) { return f2() - 2; }", "new/libq.so.1 -Wl,-rpath,'$ORIGIN'")
+    lab.sh("mv main pkg && tar cf pkg.tar pkg")
+    assert not runs(lab, "pkg/main")
+    found = findings(lab, "pkg.tar" if packed else "pkg", code=1)
+    assert [f["rule"] for f in found] == ["undefined-symbol"]
+    assert "pkg/libq.so.1, which is found, does not define it: another build" in found[0]["cause"]["text"]
+    assert found[0]["fixes"][0]["text"] == "ship the libq.so.1 that pkg/main was linked with in place of pkg/libq.so.1"
+    lab.sh("cp new/libq.so.1 pkg && tar cf pkg.tar pkg")
+    assert runs(lab, "pkg/main") and findings(lab, "pkg.tar" if packed else "pkg", code=0) == []
+
+
+def test_the_right_one_of_two_given_libraries_is_named(lab):
+    library(lab, "pkg/new/libq.so.1", "int f1(void) { return 1; } int f2(void) { return 2; }")
+    library(lab, "pkg/old/libq.so.1", "int f1(void) { return 1; }")
+    program(lab, "int f2(void); int main(void) { return f2() - 2; }", "pkg/new/libq.so.1 -Wl,-rpath,'$ORIGIN/old:$ORIGIN/new'")
+    lab.sh("mv main pkg")
+    finding = only(lab, "pkg", rule="undefined-symbol", severity="error")
+    assert "pkg/old/libq.so.1, which is found for libq.so.1, does not define it; pkg/new/libq.so.1 does" == finding["cause"]["text"]
+    lab.sh("cp pkg/new/libq.so.1 pkg/old")
+    assert runs(lab, "pkg/main") and findings(lab, "pkg", code=0) == []
+
+
+# Two folders that are given together
+
+
+def test_a_folder_is_not_mended_by_another_one(lab):
+    for folder in "AB":
+        library(lab, f"{folder}/lib/libx.so", "int x(void) { return 0; }")
+        path = {"A": "lib", "B": "../lib"}[folder]
+        program(lab, "int x(void); int main(void) { return x(); }", f"A/lib/libx.so -Wl,-rpath,'$ORIGIN/{path}'", f"{folder}/prog")
+    assert findings(lab, "A", "B") == findings(lab, "B", "A") == findings(lab, "B")
+    (finding,) = findings(lab, "B", code=1)
+    assert finding["fixes"][0]["text"] == "link B/prog with -Wl,-rpath,'$ORIGIN/lib'"

@@ -274,3 +274,73 @@ def test_a_thin_archive_in_a_wheel_reads_no_file_beside_it(lab):
     lab.cc("m.o", "int x;", "gcc")
     lab.sh("gcc-ar rcT thin.a m.o")
     refused(lab, wheel(lab, NAME, {"thin.a": (lab.path / "thin.a").read_bytes()}), "thin archive")
+
+
+# Several packages together, and a library that is in the wheel and not searched
+
+BUNDLED, PLAIN = "rays/lib/libkern.so.1", "rays/__init__.py"
+
+
+def bundled(lab, name, rpath="$ORIGIN/lib", cc="gcc", without=(), python=b"", bind="int kern(); int use() { return kern(); }"):
+    """A wheel whose module needs a library of the wheel; `without`: entries that are left out."""
+    need(cc)
+    lab.write("k.c", "int kern(void) { return 1; }")
+    lab.write("m.c", bind + " void PyInit__C(void) {}")
+    lab.sh(f"mkdir -p rays/lib && {cc} -shared -fPIC -Wl,-soname,libkern.so.1 k.c -o {BUNDLED} && {cc} -shared -fPIC m.c {BUNDLED} -Wl,-rpath,'{rpath}' -lm -o _C.so")
+    tags = name.removesuffix(".whl").split("-")
+    ending = f"cpython-{tags[2].removeprefix('cp')}-x.so" if tags[3] != "abi3" else "abi3.so"
+    files = {f"rays/_C.{ending}".replace("-x.so", "-x86_64-linux-gnu.so"): (lab.path / "_C.so").read_bytes(), BUNDLED: (lab.path / BUNDLED).read_bytes(), PLAIN: python}
+    return wheel(lab, name, {path: content for path, content in files.items() if path not in without})
+
+
+def found_in(lab, *words):
+    result = lab.audit("check", "--format", "json", *words)
+    return result.code, [(f["rule"], f["severity"], f["message"]) for f in result.json()["findings"]]
+
+
+GOOD = "rays-1.0-cp311-cp311-linux_x86_64.whl"
+
+
+@pytest.mark.parametrize("name,options", [
+    ("rays-0.9-cp311-cp311-linux_x86_64.whl", {"rpath": "$ORIGIN/../lib"}),
+    ("rays-1.0-cp310-cp310-linux_x86_64.whl", {"without": [BUNDLED]}),
+    ("Rays-1.0-cp311-abi3-linux_aarch64.whl", {"rpath": "$ORIGIN/../lib", "cc": "aarch64-linux-gnu-gcc"}),
+])  # fmt: skip
+def test_what_is_never_installed_together_is_judged_apart(lab, name, options):
+    good, broken = bundled(lab, GOOD), bundled(lab, name, **options)
+    assert found_in(lab, good) == (0, [])
+    alone = found_in(lab, broken)
+    assert len(alone[1]) != 0 and found_in(lab, good, broken) == found_in(lab, broken, good) == alone
+    lab.sh("mkdir dist && mv *.whl dist")
+    assert found_in(lab, "dist") == alone
+
+
+def test_wheels_of_two_projects_are_installed_together(lab):
+    good = bundled(lab, GOOD, without=[BUNDLED])
+    other = wheel(lab, "kern-1.0-py3-none-linux_x86_64.whl", {BUNDLED: (lab.path / BUNDLED).read_bytes()})
+    assert found_in(lab, good)[1] != [] and found_in(lab, good, other) == found_in(lab, other, good) == (0, [])
+
+
+def test_a_library_of_the_wheel_that_is_not_searched_ends_the_import(lab):
+    broken = bundled(lab, GOOD, rpath="$ORIGIN/../lib")
+    code, [(rule, severity, message)] = found_in(lab, broken)
+    assert (code, rule, severity) == (1, "needed-not-found", "error") and "is in this wheel but not in the directories that are searched" in message
+    lab.sh(f"mkdir site && cd site && python3 -m zipfile -e ../{broken} .")
+    assert [finding[:2] for finding in found_in(lab, "site")[1]] == [("needed-not-found", "error")]
+
+
+@pytest.mark.parametrize("python,severity", [(b"import ctypes; ctypes.CDLL('libkern.so.1')", "warning"), (b"import os", "error")])
+def test_a_package_of_python_may_open_its_libraries_first(lab, python, severity):
+    broken = bundled(lab, GOOD, rpath="$ORIGIN/../lib", python=python)
+    assert [finding[1] for finding in found_in(lab, broken)[1]] == [severity]
+    assert ("rays/__init__.py may have loaded it before" in lab.audit("check", broken).out) == (severity == "warning")
+
+
+def test_the_system_of_another_machine_is_not_judged(lab):
+    need("aarch64-linux-gnu-gcc")
+    good = bundled(lab, "rays-1.0-cp311-abi3-linux_aarch64.whl", cc="aarch64-linux-gnu-gcc", bind="double pow(double, double); int kern(); double use(double x) { return pow(x, kern()); }")
+    result = lab.audit("check", good)
+    assert result.code == 0 and result.out.endswith("clean: 2 files in 1 package\n"), result
+    assert "libm.so.6 is not judged: this machine has no system with /lib/ld-linux-aarch64.so.1" in result.out
+    missing = bundled(lab, "rays-1.0-cp311-abi3-linux_aarch64.whl", cc="aarch64-linux-gnu-gcc", without=[BUNDLED])
+    assert "needs libkern.so.1, which is not in this wheel and is not found" in lab.audit("check", missing).out

@@ -1,4 +1,5 @@
-// Libraries that were linked into a file from their archives, and that the file exports as if they were its own.
+// Libraries that were linked into a file from their archives, and that the file exports as if they were its own. And
+// needed-not-allowed: libraries that a file is not to need.
 //
 // dependency-exported: another file of the process gets that copy, or has one too.
 //  1. A file needs libz.so.1 and names functions of zlib. Another file, which is searched before libz.so.1, exports a zlib
@@ -18,9 +19,11 @@
 #include <algorithm>
 #include <bitset>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -28,7 +31,11 @@
 #include <utility>
 #include <vector>
 
+#include "elfaudit/shipping.hpp"
+#include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
+#include "scan/scan.hpp"
+#include "ship/allow_lists.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
@@ -49,6 +56,11 @@ constexpr Rule kLeaked{.id = "export-leaked",
                        .severity = Severity::Warning,
                        .summary = "a shared object exports the C++ library or the unwinder that was linked into it"};
 
+constexpr Rule kNeededNotAllowed{
+    .id = "needed-not-allowed",
+    .severity = Severity::Error,
+    .summary = "a file needs a library that --may-need does not have, or that --must-not-need has",
+    .kind = RuleKind::Silent};
 using Words = std::vector<std::string_view>;
 
 /// A library that is often linked into others from its archive.
@@ -517,8 +529,194 @@ bool is_of_a_known_dependency(const std::vector<std::string>& names) {
                              [&](const auto& one) { return one.first != kNone && 2 * one.second >= names.size(); });
 }
 
+// --- needed-not-allowed: the lists of --may-need and --must-not-need.
+//
+//  1. What a file itself needs is compared, and what its neighbours need: files of its package, of its folder outside of the
+//     system's, or found by $ORIGIN. Neighbours are allowed themselves.
+//  2. The NVIDIA driver's libraries come with the machine: allowed unless --must-not-need names them.
+//  3. A symbol that binds to the library is the reason. Without one, nothing in the file needs it.
+
+namespace {
+
+/// "-lz" of a link, by its symbols: who refers first.
+struct BoundSymbols {
+  SymbolId reference;
+  std::string symbol{};
+  std::size_t count = 0;
+};
+
+class NeedCheck {
+ public:
+  explicit NeedCheck(const Evidence& evidence) : evidence_(evidence), ship_(*evidence.ship) {
+    for (const Image& image : evidence.images) packages_.try_emplace(image.object, image.package);
+  }
+
+  std::vector<Finding> run() {
+    if (evidence_.job.scope.command && evidence_.job.output != OutputKind::Relocatable) check_link();
+    for (const Image& image : evidence_.images)
+      for (std::uint32_t i = 0; i < image.loaded.size() && !image.judged_with_its_loaders; ++i)
+        if (image.loaded[i] != nullptr && (i == 0 || is_neighbour(image, i))) check(image, i);
+    return std::move(findings_);
+  }
+
+ private:
+  /// The option whose list does not allow the library; empty when it is allowed.
+  std::string refused_by(const std::string& name, bool neighbour) const {
+    const auto fits = [&](const std::string& entry) { return fits_library(entry, name); };
+    if (std::ranges::any_of(ship_.must_not_need, fits)) return "--must-not-need";
+    if (ship_.may_need.empty() || neighbour || host_of(name) == Host::Driver) return {};
+    return std::ranges::any_of(ship_.may_need, fits) ? std::string() : "--may-need";
+  }
+
+  /// Rule 1.
+  bool is_neighbour(const Image& image, std::uint32_t library) const {
+    const auto given = packages_.find(image.loaded[library]);
+    if (given != packages_.end() && (given->second == image.package || given->second == kNone)) return true;
+    const std::string& path = image.closure.libraries[library].path;
+    if (is_of_the_system(path)) return false;
+    if (folder_of(path) == folder_of(image.closure.libraries.front().path)) return true;
+    for (const LoadedLibrary& asker : image.closure.libraries)
+      for (const NeededLibrary& needed : asker.needed)
+        if (needed.library == library && needed.rule.find("ORIGIN") != std::string::npos) return true;
+    return false;
+  }
+
+  void check(const Image& image, std::uint32_t asker) {
+    for (const NeededLibrary& needed : image.closure.libraries[asker].needed) {
+      const bool is_found = needed.library != kNone && image.loaded[needed.library] != nullptr;
+      const std::string by = refused_by(needed.name, is_found && is_neighbour(image, needed.library));
+      if (by.empty() || !seen_.emplace(loaded_name(image, asker), needed.name).second) continue;
+      Finding finding = begin(short_name(image, asker), needed.name, by);
+      finding.sites.push_back(loaded_site(image, asker, Role::Reference));
+      BoundSymbols binding;
+      if (is_found) {
+        finding.sites.push_back(loaded_site(image, needed.library, Role::Candidate));
+        for (const Symbol* reference : needed_symbols(*image.loaded[asker], true)) {
+          if (definitions_.first(image, *image.loaded[asker], *reference) != needed.library) continue;
+          if (binding.count++ == 0) binding.symbol = image.loaded[asker]->name(*reference);
+        }
+      }
+      explain(finding, short_name(image, asker), needed.name, option_for(needed.name), is_found ? &binding : nullptr);
+    }
+  }
+
+  void check_link() {
+    const std::string output(base_name(evidence_.job.output_path));
+    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i) {
+      if (evidence_.inputs[i].objects.empty() || !evidence_.resolution.linked[i][0]) continue;
+      const ObjectFacts& library = evidence_.inputs[i].objects.front();
+      if (library.kind != ObjectKind::SharedObject || evidence_.job.inputs[i].just_symbols) continue;
+      const std::string name = library.soname.empty() ? std::string(base_name(library.origin.path)) : library.soname;
+      // In a build, the others are those of its own targets as far as is known.
+      const std::string& path = library.origin.path;
+      const bool is_built_here = !path.starts_with('/') || (evidence_.job.scope.of_build && !is_of_the_system(path));
+      const std::string by = refused_by(name, is_built_here);
+      if (by.empty() || !seen_.emplace(output, name).second) continue;
+      Finding finding = begin(output, name, by);
+      const BoundSymbols binding = first_binding(i);
+      if (binding.count != 0) add_reference(finding, binding.reference);
+      finding.sites.push_back(make_file_site(library.origin, {}, Role::Candidate));
+      const std::string& spelled = evidence_.job.inputs[i].spelled;
+      explain(finding, output, name, spelled.starts_with("-l") ? spelled : option_for(name), &binding);
+    }
+  }
+
+  void add_reference(Finding& finding, SymbolId id) const {
+    finding.sites.push_back(make_site(evidence_, id, Role::Reference));
+    try {
+      const std::uint32_t index = evidence_.symbol(id).index;
+      const std::vector<Use> uses = find_uses(evidence_.object(id.in).origin, std::span(&index, 1));
+      if (uses.empty()) return;
+      finding.sites.back().section = uses.front().section;
+      finding.sites.back().offset = uses.front().offset;
+    } catch (const InputError&) {
+      // Its symbols were read, which is enough.
+    }
+  }
+
+  /// Of an input that is a shared object: what its definitions are kept for.
+  BoundSymbols first_binding(std::uint32_t input) const {
+    std::set<std::string_view> kept;
+    const ObjectFacts& library = evidence_.inputs[input].objects.front();
+    for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
+      if (evidence_.resolution.resolution_of({{input, 0}, s}) == SymbolResolution::Kept)
+        kept.insert(library.name(library.symbols[s]));
+    BoundSymbols binding;
+    std::set<std::string_view> counted;
+    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size(); ++o) {
+        const ObjectFacts& object = evidence_.inputs[i].objects[o];
+        if (!evidence_.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+        for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+          const std::string_view name = object.name(object.symbols[s]);
+          if (object.symbols[s].defined() || !kept.contains(name) || !counted.insert(name).second) continue;
+          if (binding.count++ == 0) binding = {{{i, o}, s}, std::string(name), 1};
+        }
+      }
+    return binding;
+  }
+
+  static Finding begin(const std::string& file, const std::string& name, const std::string& by) {
+    return make_finding(
+        kNeededNotAllowed, {},
+        fmt::format("{} needs {}, which {} {}", file, name, by, by == "--may-need" ? "does not allow" : "forbids"));
+  }
+
+  /// What links the library's archive in its place; empty where there is none. Of a finished file that is not known.
+  std::string static_option(const std::string& name, const std::string& option) const {
+    if (name.starts_with("libstdc++."))
+      return "-static-libstdc++, and -Wl,--exclude-libs,libstdc++.a for a shared object";
+    if (name.starts_with("libgcc_s.")) return "-static-libgcc";
+    if (is_added_by_driver(name) || !option.starts_with("-l")) return {};
+    const std::string archive = fmt::format("lib{}.a", option.substr(2));
+    const bool is_here = std::ranges::any_of(evidence_.job.search_dirs, [&](const std::string& folder) {
+      return is_there((std::filesystem::path(folder) / archive).string());
+    });
+    return is_here ? fmt::format("its archive: -Wl,-Bstatic {0} -Wl,-Bdynamic in place of {0}", option) : std::string();
+  }
+
+  /// `binding`: null where the library is not found.
+  void explain(Finding& finding, const std::string& file, const std::string& name, const std::string& option,
+               const BoundSymbols* binding) {
+    if (binding == nullptr) {
+      finding.notes.push_back(name + " is not found here: what it is needed for is not known");
+    } else if (binding->count == 0) {
+      finding.cause = {"nothing-binds", fmt::format("nothing in {} refers to a symbol of it", file), {}};
+      finding.fixes.push_back(
+          {fmt::format("remove {} when linking {}, or put -Wl,--as-needed before it", option, file)});
+    } else {
+      const std::string more =
+          binding->count == 1 ? "" : fmt::format(" and {} more of its symbols", binding->count - 1);
+      finding.cause = {"symbol-binds", fmt::format("{} refers to {}{}", file, demangle(binding->symbol), more), {}};
+      if (std::string other = static_option(name, option); !other.empty())
+        finding.fixes.push_back({fmt::format("link {} with {}", file, other)});
+      if (!is_added_by_driver(name))
+        finding.fixes.push_back({fmt::format("remove what refers to it, and {} from the link of {}", option, file)});
+    }
+    finding.fixes.push_back({finding.message.ends_with("forbids")
+                                 ? fmt::format("if it is meant, take what fits {} out of --must-not-need", name)
+                                 : fmt::format("if it is meant: --may-need {}", name)});
+    findings_.push_back(std::move(finding));
+  }
+
+  const Evidence& evidence_;
+  const ShipPolicy& ship_;
+  std::map<const ObjectFacts*, std::uint32_t> packages_;  ///< of the files that were given
+  Definitions definitions_;
+  std::set<std::pair<std::string, std::string>> seen_;
+  std::vector<Finding> findings_;
+};
+
+std::vector<Finding> not_allowed(const Evidence& evidence) {
+  if (evidence.ship == nullptr || (evidence.ship->may_need.empty() && evidence.ship->must_not_need.empty())) return {};
+  return NeedCheck(evidence).run();
+}
+
+}  // namespace
+
 RuleFamily dependency_rules() {
-  return {{&kExported, &kLeaked, &kVisible}, {{exported_dependencies}, {visible_dependencies, &kVisible}}};
+  return {{&kExported, &kLeaked, &kVisible, &kNeededNotAllowed},
+          {{exported_dependencies}, {visible_dependencies, &kVisible}, {not_allowed}}};
 }
 
 }  // namespace elfaudit

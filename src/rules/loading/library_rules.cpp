@@ -1,4 +1,4 @@
-// The libraries that a file names: needed-not-found, version-unmet, needed-unused, runpath-unsafe, needed-not-allowed.
+// The libraries that a file names: needed-not-found, version-unmet, needed-unused, runpath-unsafe.
 //
 // needed-not-found: a DT_NEEDED that the loader finds nowhere. needed-unused: one that nothing uses.
 //
@@ -38,6 +38,8 @@ namespace elfaudit {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr Rule kNeededNotFound{
     .id = "needed-not-found",
     .severity = Severity::Error,
@@ -47,11 +49,6 @@ constexpr Rule kVersionUnmet{.id = "version-unmet",
                              .summary = "the library that is found does not define a symbol version that is needed"};
 constexpr Rule kNeededUnused{
     .id = "needed-unused", .severity = Severity::Warning, .summary = "a library is linked and nothing uses it"};
-constexpr Rule kNeededNotAllowed{
-    .id = "needed-not-allowed",
-    .severity = Severity::Error,
-    .summary = "a file needs a library that --may-need does not have, or that --must-not-need has",
-    .kind = RuleKind::Silent};
 constexpr Rule kRunpathUnsafe{
     .id = "runpath-unsafe",
     .severity = Severity::Warning,
@@ -221,8 +218,43 @@ class VersionCheck {
     return finding;
   }
 
-  static void suggest(Finding& finding, const Unmet& unmet, const std::string& asker) {
+  /// A file of the library's name beside it, or given with it, that defines all that is needed.
+  const ObjectFacts* right_one(const Unmet& unmet) const {
+    const ObjectFacts& library = *unmet.image->loaded[unmet.library];
+    const auto fits = [&](const ObjectFacts& other) {
+      return &other != &library && other.soname == library.soname && other.machine == library.machine &&
+             other.is_64 == library.is_64 &&
+             std::ranges::all_of(unmet.versions, [&](const std::string& v) { return defines_version(other, v); });
+    };
+    for (const Image& given : evidence_.images)
+      if (!library.soname.empty() && can_be_with(evidence_, *unmet.image, given.package) && fits(*given.object))
+        return given.object;
+    if (evidence_.libraries == nullptr) return nullptr;
+    if (const auto beside = evidence_.libraries->versions_beside.find(&library);
+        beside != evidence_.libraries->versions_beside.end())
+      for (const ObjectFacts* other : beside->second)
+        if (fits(*other)) return other;
+    return nullptr;
+  }
+
+  void suggest(Finding& finding, const Unmet& unmet, const std::string& asker) const {
     const std::string& newest = *unmet.versions.rbegin();
+    if (const ObjectFacts* right = right_one(unmet)) {
+      const std::string library = short_name(*unmet.image, unmet.library);
+      const std::string path = right->origin.entry.empty() ? right->origin.display() : right->origin.entry;
+      const std::string versions = fmt::format("{}", fmt::join(unmet.versions, ", "));
+      finding.sites.push_back(make_file_site(right->origin));
+      finding.cause = {"other-build", fmt::format("{} defines {}; the loader finds {}", path, versions, library), {}};
+      std::error_code error;
+      const bool is_link = right->origin.entry.empty() && fs::is_symlink(library, error) &&
+                           fs::equivalent(folder_of(path), folder_of(library), error);
+      finding.fixes.push_back(
+          {is_link ? fmt::format("make the link {} lead to it: ln -sfn {} '{}'", library, base_name(path), library)
+                   : fmt::format("put it in place of {}", library)});
+      if (!is_link && base_name(path) == unmet.file)
+        finding.fixes.push_back({fmt::format("let {} search {} first", asker, folder_of(path))});
+      return;
+    }
     finding.fixes.push_back({on_unmet_version(newest, unmet.file, asker).fix});
   }
 
@@ -236,12 +268,6 @@ std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCh
 // could make it so: one of its names answers to a reference of the file, even a weak one or one that an earlier library
 // answers first; a version is needed from it; another library that doesn't name it needs its symbols; or it is how one
 // of these comes to be loaded.
-
-/// What compilers put on every link by themselves: there is no -l to drop.
-bool is_added_by_driver(const std::string& name) {
-  return starts_with_any(base_name(name), {"libc.", "libm.", "libgcc_s.", "libstdc++.", "libpthread.", "libdl.",
-                                           "librt.", "ld-", "libc++.", "libmvec.", "libatomic.", "linux-vdso."});
-}
 
 class Uses {
  public:
@@ -302,14 +328,6 @@ class Uses {
   std::set<std::uint32_t> used_;
 };
 
-/// "-lfoo" of "libfoo.so.3".
-std::string option_for(const std::string& name) {
-  const std::string file = std::filesystem::path(name).filename().string();
-  const std::size_t so = file.find(".so");
-  if (!file.starts_with("lib") || so == std::string::npos) return file;
-  return "-l" + file.substr(3, so - 3);
-}
-
 /// One finding for a file: a build that links everything with everything has one cause to fix, not a hundred.
 Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& unused) {
   const std::string name = short_name(image, 0);
@@ -336,6 +354,11 @@ std::vector<Finding> unused_libraries(const Evidence& evidence) {
   Definitions definitions;
   for (const Image& image : evidence.images) {
     if (!closure_is_known(image)) continue;
+    // Each is the likely home of what nothing defines.
+    if ((is_program(image) || is_python_module(*image.object)) &&
+        std::ranges::any_of(definitions.unanswered(image, 0),
+                            [&](const Symbol* symbol) { return !comes_with_the_process(image.object->name(*symbol)); }))
+      continue;
     if (const auto unused = Uses(image, definitions).unused(); !unused.empty())
       findings.push_back(unused_by(image, unused));
   }
@@ -346,10 +369,6 @@ std::vector<Finding> unused_libraries(const Evidence& evidence) {
 // to.
 
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
 /// Directories that everything shares; what is below the last of them is a tree of something's own.
 bool is_common(const std::string& part) {
@@ -431,8 +450,6 @@ static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// One needed file that one file doesn't get, in all closures it is in.
 struct Missing {
   const Image* image = nullptr;
@@ -468,7 +485,8 @@ class NotFound {
     for (const Image& image : evidence_.images)
       for (std::uint32_t i = 0; i < image.closure.libraries.size() && !image.judged_with_its_loaders; ++i)
         for (const NeededLibrary& needed : image.closure.libraries[i].needed)
-          if ((needed.library == kNone || needed.found_by == FoundBy::LoadedBefore) && !is_of_android(image))
+          if ((needed.library == kNone || needed.found_by == FoundBy::LoadedBefore) && !is_of_android(image) &&
+              !image.of_its_system.contains(needed.name))
             add(image, i, needed);
     std::vector<Finding> findings;
     for (const auto& [key, missing] : missing_) findings.push_back(finding(missing));
@@ -500,9 +518,7 @@ class NotFound {
   bool is_required(const Image& image, const NeededLibrary& needed) {
     if (image.package == kNone) return false;
     const SystemPackage& system = evidence_.packages[image.package].system;
-    const std::vector<Whereabouts> exact = places({&image, 0, &needed, {}, false}, true);
-    if (std::ranges::any_of(exact, [&](const Whereabouts& place) { return place.package == image.package; }))
-      return false;
+    if (is_beside({&image, 0, &needed, {}, false})) return false;
     if (is_among(needed.name, system.libraries)) return true;
     const bool may_bring = std::ranges::any_of(system.packages, [](std::string_view name) {
       return !is_among(name.substr(0, name.find('-')), {"libc6", "libgcc", "libgcc1", "libstdc++6", "debconf"});
@@ -595,7 +611,49 @@ class NotFound {
     return finding;
   }
 
-  /// Files for the asker's machine, of exactly that name or with another version after it.
+  /// Is it in the very package, and only not where it is searched?
+  bool is_beside(const Missing& missing) const {
+    const std::vector<Whereabouts> exact = places(missing, true);
+    return missing.image->package != kNone && std::ranges::any_of(exact, [&](const Whereabouts& place) {
+             return place.package == missing.image->package;
+           });
+  }
+
+  /// In a folder of Python's packages each is in a folder of its own, and others may have loaded their libraries before.
+  bool is_of_one_project(const Missing& missing, const Whereabouts& place) const {
+    const Package& package = evidence_.packages[missing.image->package];
+    const ObjectFacts* object = asker_of(missing);
+    if (package.kind != PackageKind::Directory || object == nullptr) return true;
+    std::error_code error;
+    const auto project = [&](const std::string& path) {
+      const fs::path absolute = fs::absolute(path, error).lexically_normal();
+      const std::string site = site_packages_of(absolute.string());
+      const fs::path top = site.empty() ? fs::absolute(package.path, error).lexically_normal() : fs::path(site);
+      return *absolute.lexically_relative(top).begin();
+    };
+    const fs::path own = project(object->origin.path);
+    if (own.has_extension()) return is_there((fs::path(package.path) / "__init__.py").string());
+    return own == project(place.path);
+  }
+
+  /// What may have loaded it before; empty when nothing of the package does.
+  std::string loads_before(const Missing& missing) const {
+    const ObjectFacts* object = asker_of(missing);
+    const std::uint32_t package = missing.image->package;
+    if (object == nullptr || package == kNone) return {};
+    const std::string name = fs::path(missing.needed->name).filename().string();
+    for (const Image& image : evidence_.images) {
+      if (image.package != package || &image == missing.image || is_program(image)) continue;
+      for (std::uint32_t i = 1; i < image.closure.libraries.size(); ++i)
+        if (image.closure.libraries[i].soname == name || base_name(image.closure.libraries[i].path) == name)
+          return short_name(image, 0);
+    }
+    if (evidence_.packages[package].kind == PackageKind::Archive) return {};
+    return python_file_that_opens(evidence_.packages[package], *object);
+  }
+
+  /// The best first: of the same package, and there the nearest. Files for the asker's machine, of exactly that name or with
+  /// another version after it.
   std::vector<Whereabouts> places(const Missing& missing, bool exact) const {
     std::vector<Whereabouts> result;
     if (evidence_.libraries == nullptr) return result;
@@ -606,10 +664,26 @@ class NotFound {
     for (const Whereabouts& place : found->second) {
       if (place.machine != object.machine || place.is_64 != object.is_64 || place.big_endian != object.big_endian)
         continue;
+      if (!can_be_with(evidence_, *missing.image, place.package)) continue;
+      // A cross compiler's libraries are not those of the system that the file is for.
+      if (!missing.image->system_is_here && place.package == kNone && is_of_the_system(place.path)) continue;
       if ((fs::path(place.entry.empty() ? place.path : place.entry).filename() == wanted) == exact)
         result.push_back(place);
     }
+    std::ranges::stable_sort(result, {}, [&](const Whereabouts& place) {
+      return std::pair(place.package != missing.image->package, distance(missing, place));
+    });
     return result;
+  }
+
+  /// In folders up and down.
+  std::size_t distance(const Missing& missing, const Whereabouts& place) const {
+    const ObjectFacts* object = asker_of(missing);
+    const bool is_packed = object != nullptr && object->origin.is_member();
+    const fs::path from = is_packed ? object->origin.entry : missing.image->closure.libraries[missing.asker].path;
+    const fs::path to = place.entry.empty() ? place.path : place.entry;
+    const fs::path way = fs::path(folder_of(to.string())).lexically_relative(folder_of(from.string()));
+    return static_cast<std::size_t>(std::distance(way.begin(), way.end()));
   }
 
   Finding finding(const Missing& missing) const {
@@ -619,7 +693,7 @@ class NotFound {
     Finding finding = make_finding(kNeededNotFound, {}, {});
     finding.sites.push_back(loaded_site(*missing.image, missing.asker, Role::Reference));
     if (!missing.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(missing.images));
-    finding.message = fmt::format("{} needs {}, which {}", asker, needed.name, where(missing, exact));
+    finding.message = fmt::format("{} needs {}, which {}", asker, needed.name, where(missing));
     judge(finding, missing, exact);
     suggest(finding, missing, asker, exact);
     if (!needed.searched.empty()) add_searched(finding, needed.searched);
@@ -628,12 +702,11 @@ class NotFound {
   }
 
   /// The second half of the message.
-  std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) const {
+  std::string where(const Missing& missing) const {
     if (!is_of_wheel(missing)) return "is not found";
-    const auto beside = [&](const Whereabouts& place) { return place.package == missing.image->package; };
-    return fmt::format(
-        "is {}in this {} {}", std::ranges::any_of(exact, beside) ? "" : "not ", kind_of(missing),
-        std::ranges::any_of(exact, beside) ? "but not in the directories that are searched" : "and is not found");
+    return is_beside(missing)
+               ? fmt::format("is in this {} but not in the directories that are searched", kind_of(missing))
+               : fmt::format("is not in this {} and is not found", kind_of(missing));
   }
 
   std::string_view kind_of(const Missing& missing) const {
@@ -654,7 +727,13 @@ class NotFound {
   void judge(Finding& finding, const Missing& missing, const std::vector<Whereabouts>& exact) const {
     const ObjectFacts* object = asker_of(missing);
     const std::string asker = loaded_name(*missing.image, missing.asker);
-    if (is_of_wheel(missing)) {
+    if (is_beside(missing) && is_of_one_project(missing, exact.front())) {
+      if (missing.stops_a_program && is_program(*missing.image)) return;
+      if (const std::string first = loads_before(missing); !first.empty()) {
+        finding.severity = Severity::Warning;
+        finding.notes.push_back(fmt::format("{} may have loaded it before", first));
+      }
+    } else if (is_of_wheel(missing)) {
       const bool more = missing.image->package != kNone && !requires_nothing(*missing.image);
       finding.severity = more ? Severity::Note : Severity::Warning;
       if (exact.empty())
@@ -786,191 +865,6 @@ class NotFound {
 
 }  // namespace
 
-// --- needed-not-allowed: the lists of --may-need and --must-not-need.
-//
-//  1. What a file itself needs is compared, and what its neighbours need: files of its package, of its folder outside of the
-//     system's, or found by $ORIGIN. Neighbours are allowed themselves.
-//  2. The NVIDIA driver's libraries come with the machine: allowed unless --must-not-need names them.
-//  3. A symbol that binds to the library is the reason. Without one, nothing in the file needs it.
-
-namespace {
-
-/// "-lz" of a link, by its symbols: who refers first.
-struct BoundSymbols {
-  SymbolId reference;
-  std::string symbol{};
-  std::size_t count = 0;
-};
-
-class NeedCheck {
- public:
-  explicit NeedCheck(const Evidence& evidence) : evidence_(evidence), ship_(*evidence.ship) {
-    for (const Image& image : evidence.images) packages_.try_emplace(image.object, image.package);
-  }
-
-  std::vector<Finding> run() {
-    if (evidence_.job.scope.command && evidence_.job.output != OutputKind::Relocatable) check_link();
-    for (const Image& image : evidence_.images)
-      for (std::uint32_t i = 0; i < image.loaded.size() && !image.judged_with_its_loaders; ++i)
-        if (image.loaded[i] != nullptr && (i == 0 || is_neighbour(image, i))) check(image, i);
-    return std::move(findings_);
-  }
-
- private:
-  /// The option whose list does not allow the library; empty when it is allowed.
-  std::string refused_by(const std::string& name, bool neighbour) const {
-    const auto fits = [&](const std::string& entry) { return fits_library(entry, name); };
-    if (std::ranges::any_of(ship_.must_not_need, fits)) return "--must-not-need";
-    if (ship_.may_need.empty() || neighbour || host_of(name) == Host::Driver) return {};
-    return std::ranges::any_of(ship_.may_need, fits) ? std::string() : "--may-need";
-  }
-
-  /// Rule 1.
-  bool is_neighbour(const Image& image, std::uint32_t library) const {
-    const auto given = packages_.find(image.loaded[library]);
-    if (given != packages_.end() && (given->second == image.package || given->second == kNone)) return true;
-    const std::string& path = image.closure.libraries[library].path;
-    if (is_of_the_system(path)) return false;
-    if (folder_of(path) == folder_of(image.closure.libraries.front().path)) return true;
-    for (const LoadedLibrary& asker : image.closure.libraries)
-      for (const NeededLibrary& needed : asker.needed)
-        if (needed.library == library && needed.rule.find("ORIGIN") != std::string::npos) return true;
-    return false;
-  }
-
-  void check(const Image& image, std::uint32_t asker) {
-    for (const NeededLibrary& needed : image.closure.libraries[asker].needed) {
-      const bool is_found = needed.library != kNone && image.loaded[needed.library] != nullptr;
-      const std::string by = refused_by(needed.name, is_found && is_neighbour(image, needed.library));
-      if (by.empty() || !seen_.emplace(loaded_name(image, asker), needed.name).second) continue;
-      Finding finding = begin(short_name(image, asker), needed.name, by);
-      finding.sites.push_back(loaded_site(image, asker, Role::Reference));
-      BoundSymbols binding;
-      if (is_found) {
-        finding.sites.push_back(loaded_site(image, needed.library, Role::Candidate));
-        for (const Symbol* reference : needed_symbols(*image.loaded[asker], true)) {
-          if (definitions_.first(image, *image.loaded[asker], *reference) != needed.library) continue;
-          if (binding.count++ == 0) binding.symbol = image.loaded[asker]->name(*reference);
-        }
-      }
-      explain(finding, short_name(image, asker), needed.name, option_for(needed.name), is_found ? &binding : nullptr);
-    }
-  }
-
-  void check_link() {
-    const std::string output(base_name(evidence_.job.output_path));
-    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i) {
-      if (evidence_.inputs[i].objects.empty() || !evidence_.resolution.linked[i][0]) continue;
-      const ObjectFacts& library = evidence_.inputs[i].objects.front();
-      if (library.kind != ObjectKind::SharedObject || evidence_.job.inputs[i].just_symbols) continue;
-      const std::string name = library.soname.empty() ? std::string(base_name(library.origin.path)) : library.soname;
-      // In a build, the others are those of its own targets as far as is known.
-      const std::string& path = library.origin.path;
-      const bool is_built_here = !path.starts_with('/') || (evidence_.job.scope.of_build && !is_of_the_system(path));
-      const std::string by = refused_by(name, is_built_here);
-      if (by.empty() || !seen_.emplace(output, name).second) continue;
-      Finding finding = begin(output, name, by);
-      const BoundSymbols binding = first_binding(i);
-      if (binding.count != 0) add_reference(finding, binding.reference);
-      finding.sites.push_back(make_file_site(library.origin, {}, Role::Candidate));
-      const std::string& spelled = evidence_.job.inputs[i].spelled;
-      explain(finding, output, name, spelled.starts_with("-l") ? spelled : option_for(name), &binding);
-    }
-  }
-
-  void add_reference(Finding& finding, SymbolId id) const {
-    finding.sites.push_back(make_site(evidence_, id, Role::Reference));
-    try {
-      const std::uint32_t index = evidence_.symbol(id).index;
-      const std::vector<Use> uses = find_uses(evidence_.object(id.in).origin, std::span(&index, 1));
-      if (uses.empty()) return;
-      finding.sites.back().section = uses.front().section;
-      finding.sites.back().offset = uses.front().offset;
-    } catch (const InputError&) {
-      // Its symbols were read, which is enough.
-    }
-  }
-
-  /// Of an input that is a shared object: what its definitions are kept for.
-  BoundSymbols first_binding(std::uint32_t input) const {
-    std::set<std::string_view> kept;
-    const ObjectFacts& library = evidence_.inputs[input].objects.front();
-    for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
-      if (evidence_.resolution.resolution_of({{input, 0}, s}) == SymbolResolution::Kept)
-        kept.insert(library.name(library.symbols[s]));
-    BoundSymbols binding;
-    std::set<std::string_view> counted;
-    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size(); ++o) {
-        const ObjectFacts& object = evidence_.inputs[i].objects[o];
-        if (!evidence_.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-        for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-          const std::string_view name = object.name(object.symbols[s]);
-          if (object.symbols[s].defined() || !kept.contains(name) || !counted.insert(name).second) continue;
-          if (binding.count++ == 0) binding = {{{i, o}, s}, std::string(name), 1};
-        }
-      }
-    return binding;
-  }
-
-  static Finding begin(const std::string& file, const std::string& name, const std::string& by) {
-    return make_finding(
-        kNeededNotAllowed, {},
-        fmt::format("{} needs {}, which {} {}", file, name, by, by == "--may-need" ? "does not allow" : "forbids"));
-  }
-
-  /// What links the library's archive in its place; empty where there is none. Of a finished file that is not known.
-  std::string static_option(const std::string& name, const std::string& option) const {
-    if (name.starts_with("libstdc++."))
-      return "-static-libstdc++, and -Wl,--exclude-libs,libstdc++.a for a shared object";
-    if (name.starts_with("libgcc_s.")) return "-static-libgcc";
-    if (is_added_by_driver(name) || !option.starts_with("-l")) return {};
-    const std::string archive = fmt::format("lib{}.a", option.substr(2));
-    const bool is_here = std::ranges::any_of(evidence_.job.search_dirs, [&](const std::string& folder) {
-      return is_there((fs::path(folder) / archive).string());
-    });
-    return is_here ? fmt::format("its archive: -Wl,-Bstatic {0} -Wl,-Bdynamic in place of {0}", option) : std::string();
-  }
-
-  /// `binding`: null where the library is not found.
-  void explain(Finding& finding, const std::string& file, const std::string& name, const std::string& option,
-               const BoundSymbols* binding) {
-    if (binding == nullptr) {
-      finding.notes.push_back(name + " is not found here: what it is needed for is not known");
-    } else if (binding->count == 0) {
-      finding.cause = {"nothing-binds", fmt::format("nothing in {} refers to a symbol of it", file), {}};
-      finding.fixes.push_back(
-          {fmt::format("remove {} when linking {}, or put -Wl,--as-needed before it", option, file)});
-    } else {
-      const std::string more =
-          binding->count == 1 ? "" : fmt::format(" and {} more of its symbols", binding->count - 1);
-      finding.cause = {"symbol-binds", fmt::format("{} refers to {}{}", file, demangle(binding->symbol), more), {}};
-      if (std::string other = static_option(name, option); !other.empty())
-        finding.fixes.push_back({fmt::format("link {} with {}", file, other)});
-      if (!is_added_by_driver(name))
-        finding.fixes.push_back({fmt::format("remove what refers to it, and {} from the link of {}", option, file)});
-    }
-    finding.fixes.push_back({finding.message.ends_with("forbids")
-                                 ? fmt::format("if it is meant, take what fits {} out of --must-not-need", name)
-                                 : fmt::format("if it is meant: --may-need {}", name)});
-    findings_.push_back(std::move(finding));
-  }
-
-  const Evidence& evidence_;
-  const ShipPolicy& ship_;
-  std::map<const ObjectFacts*, std::uint32_t> packages_;  ///< of the files that were given
-  Definitions definitions_;
-  std::set<std::pair<std::string, std::string>> seen_;
-  std::vector<Finding> findings_;
-};
-
-std::vector<Finding> not_allowed(const Evidence& evidence) {
-  if (evidence.ship == nullptr || (evidence.ship->may_need.empty() && evidence.ship->must_not_need.empty())) return {};
-  return NeedCheck(evidence).run();
-}
-
-}  // namespace
-
 static std::vector<Finding> needed_libraries(const Evidence& evidence) {
   std::vector<Finding> findings = NotFound(evidence).run();
   std::ranges::move(unused_libraries(evidence), std::back_inserter(findings));
@@ -978,8 +872,8 @@ static std::vector<Finding> needed_libraries(const Evidence& evidence) {
 }
 
 RuleFamily library_rules() {
-  return {{&kNeededNotFound, &kVersionUnmet, &kNeededUnused, &kRunpathUnsafe, &kNeededNotAllowed},
-          {{needed_libraries}, {unsafe_runpaths}, {unmet_versions}, {not_allowed}}};
+  return {{&kNeededNotFound, &kVersionUnmet, &kNeededUnused, &kRunpathUnsafe},
+          {{needed_libraries}, {unsafe_runpaths}, {unmet_versions}}};
 }
 
 }  // namespace elfaudit

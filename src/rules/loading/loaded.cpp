@@ -3,7 +3,11 @@
 #include "rules/loading/loaded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -13,6 +17,10 @@
 #include "resolve/exports.hpp"
 #include "resolve/link_names.hpp"
 #include "resolve/linked_objects.hpp"
+#include "support/bytes.hpp"
+#include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/packed_file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
@@ -51,6 +59,73 @@ std::string shown_directory(const std::string& directory) {
   return normal;
 }
 
+std::string folder_of(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
+
+bool is_added_by_driver(const std::string& name) {
+  return starts_with_any(base_name(name), {"libc.", "libm.", "libgcc_s.", "libstdc++.", "libpthread.", "libdl.",
+                                           "librt.", "ld-", "libc++.", "libmvec.", "libatomic.", "linux-vdso."});
+}
+
+std::string option_for(const std::string& name) {
+  const std::string file = std::filesystem::path(name).filename().string();
+  const std::size_t so = file.find(".so");
+  if (!file.starts_with("lib") || so == std::string::npos) return file;
+  return "-l" + file.substr(3, so - 3);
+}
+
+namespace {
+
+bool opens_libraries(std::span<const std::byte> bytes) {
+  const std::string_view text = ByteView(bytes).text(0, bytes.size());
+  constexpr std::array<std::string_view, 3> kWords = {"CDLL", "LoadLibrary", "dlopen"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+/// Throws InputError.
+std::string find_opener(const Package& package, const ObjectFacts& object) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kMostRead = 200;
+  std::size_t read = 0;
+  const bool is_wheel = package.kind == PackageKind::Wheel;
+  std::optional<ZipFile> zip;
+  if (is_wheel) zip.emplace(package.path);
+  const fs::path top = is_wheel ? fs::path() : fs::path(package.path);
+  for (fs::path folder = fs::path(is_wheel ? object.origin.entry : object.origin.path).parent_path();;) {
+    std::vector<std::string> files;
+    if (is_wheel) {
+      std::ranges::copy_if(package.wheel.entries, std::back_inserter(files),
+                           [&](const std::string& entry) { return fs::path(entry).parent_path() == folder; });
+    } else {
+      std::error_code error;
+      note_use(folder.string());
+      for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
+        files.push_back(at->path().string());
+    }
+    std::ranges::sort(files);
+    for (const std::string& file : files) {
+      if (!file.ends_with(".py") || ++read > kMostRead) continue;
+      if (is_wheel ? opens_libraries(zip->read(*zip->find(file)).bytes()) : opens_libraries(MappedFile(file).bytes()))
+        return file;
+    }
+    // What lies in a site-packages folder itself is of other packages.
+    const bool is_package =
+        std::ranges::any_of(files, [](const std::string& f) { return f.ends_with("/__init__.py"); });
+    const fs::path above = folder.parent_path();
+    if (folder == top || above == folder || above.empty() || (!is_wheel && !is_package)) return {};
+    folder = above;
+  }
+}
+
+}  // namespace
+
+std::string python_file_that_opens(const Package& package, const ObjectFacts& object) {
+  try {
+    return find_opener(package, object);
+  } catch (const InputError&) {  // then it is not known
+    return {};
+  }
+}
+
 bool is_program(const Image& image) { return image.object->kind == ObjectKind::Executable; }
 
 bool is_runtime_library(const ObjectFacts& object) {
@@ -77,6 +152,11 @@ bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t 
   std::error_code error;
   const std::string path = std::filesystem::absolute(image.closure.libraries[library].path, error).string();
   return !is_in_packages_of_python(path) && !is_of_the_system(path);
+}
+
+bool can_be_with(const Evidence& evidence, const Image& image, std::uint32_t package) {
+  if (image.package == kNone || package == kNone || evidence.libraries == nullptr) return true;
+  return evidence.libraries->installed_together[image.package][package];
 }
 
 bool closure_is_known(const Image& image) {

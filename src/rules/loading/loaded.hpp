@@ -45,6 +45,9 @@ bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t 
 /// Does the file, or a library of it, call dlopen?
 bool loads_others(const Image& image);
 
+/// Is the other file one that can be there with the image: not of a package that is never installed with the image's?
+bool can_be_with(const Evidence& evidence, const Image& image, std::uint32_t package);
+
 /// Everything of the closure was found and read.
 bool closure_is_known(const Image& image);
 
@@ -190,6 +193,18 @@ bool are_connected(const Evidence& evidence, const Process& process, const Party
 
 /// Do at least half of the names begin as those of a third-party library that is often linked into others?
 bool is_of_a_known_dependency(const std::vector<std::string>& names);
+
+std::string folder_of(const std::string& path);
+
+/// What compilers put on every link by themselves: there is no -l to drop.
+bool is_added_by_driver(const std::string& name);
+
+/// "-lfoo" of "libfoo.so.3".
+std::string option_for(const std::string& name);
+
+/// A file of Python in the object's folder of a wheel or directory, or above it in that, that opens libraries by itself, as it may
+/// before it imports what needs them. Empty when there is none.
+std::string python_file_that_opens(const Package& package, const ObjectFacts& object);
 
 /// needed-unused, a part of needed_libraries().
 std::vector<Finding> unused_libraries(const Evidence& evidence);

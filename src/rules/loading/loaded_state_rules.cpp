@@ -104,7 +104,7 @@ class ClosureSymbols {
       for (const Symbol* symbol : definitions_.unanswered(image, i))
         if (const auto [file, library] = owner_of(image, names, i, *symbol); library != kNone)
           add_lacking(image, i, file, library, *symbol);
-        else
+        else if (!is_of_unmet_version(image, names, i, *symbol))
           left.push_back({i, symbol});
     }
     if (is_program(image) && closure_is_known(image))
@@ -152,6 +152,20 @@ class ClosureSymbols {
       }
     }
     return owner;
+  }
+
+  /// Does the library that is to have it lack the whole version? version-unmet reports that.
+  static bool is_of_unmet_version(const Image& image, const std::map<std::string, std::uint32_t>& names,
+                                  std::uint32_t asker, const Symbol& symbol) {
+    if (symbol.version.empty() || image.closure.loader != LoaderKind::Glibc) return false;
+    const ObjectFacts& object = *image.loaded[asker];
+    const std::string_view version = object.text(symbol.version);
+    return std::ranges::any_of(object.version_needs, [&](const VersionNeed& need) {
+      if (need.weak || object.text(need.version) != version) return false;
+      const auto named = names.find(std::string(object.text(need.file)));
+      const std::uint32_t library = named == names.end() ? kNone : named->second;
+      return library != kNone && image.loaded[library] != nullptr && !defines_version(*image.loaded[library], version);
+    });
   }
 
   void add_lacking(const Image& image, std::uint32_t asker, const std::string& file, std::uint32_t library,
@@ -255,7 +269,8 @@ class ClosureSymbols {
         }
     std::vector<std::string> names{std::string(name)};
     note_kin(finding, image, asker, names);
-    if (!names.empty()) finding.fixes.push_back({link_with(image, asker, names)});
+    if (names.empty() || explain_other_build(finding, image, asker, reference)) return;
+    finding.fixes.push_back({link_with(image, asker, names)});
   }
 
   /// "link libu.so with libx.so", where a library beside the file, or in its package, defines one of the names.
@@ -309,6 +324,66 @@ class ClosureSymbols {
     return found;
   }
 
+  /// A program was linked with libraries that define what it needs: of those that are found one is another build.
+  bool explain_other_build(Finding& finding, const Image& image, std::uint32_t asker, const Symbol& reference) {
+    const std::string who = short_name(image, asker);
+    std::vector<std::string> candidates, unused;
+    for (const NeededLibrary& needed : image.closure.libraries[asker].needed) {
+      if (needed.library == kNone || is_added_by_driver(needed.name) || host_of(needed.name) != Host::None) continue;
+      const ObjectFacts& library = *image.loaded[needed.library];
+      const std::string found = short_name(image, needed.library);
+      if (const ObjectFacts* right = other_build(image, library, *image.loaded[asker], reference)) {
+        finding.cause = {
+            "other-build",
+            fmt::format("{}, which is found for {}, does not define it; {} does", found, needed.name, shown(*right)),
+            {}};
+        finding.fixes.push_back(
+            {fmt::format("let {} find that one: put it in place of {}, or its folder first in the "
+                         "RUNPATH",
+                         who, found)});
+        return true;
+      }
+      candidates.push_back(found);
+      const auto answers = [&](const Symbol* symbol) {
+        return definitions_.answers(library, *image.loaded[asker], *symbol);
+      };
+      if (std::ranges::none_of(needed_symbols(*image.loaded[asker], true), answers)) unused.push_back(found);
+    }
+    if (unused.size() == 1) candidates = unused;
+    if (asker != 0 || !is_program(image) || candidates.empty()) return false;
+    constexpr std::size_t kMost = 3;
+    const bool one = candidates.size() == 1;
+    finding.cause = {"other-build",
+                     one ? fmt::format("{}, which is found, does not define it: another build than the one that {} was "
+                                       "linked with",
+                                       candidates.front(), who)
+                         : fmt::format("one of {} is another build than the one that {} was linked with",
+                                       some_of(candidates, kMost), who),
+                     {}};
+    finding.fixes.push_back({one ? fmt::format("ship the {} that {} was linked with in place of {}",
+                                               base_name(candidates.front()), who, candidates.front())
+                                 : fmt::format("ship the libraries that {} was linked with", who)});
+    finding.fixes.push_back({fmt::format("build {} again, with {}", who, one ? candidates.front() : "those")});
+    return true;
+  }
+
+  /// Of the files that were given, another one of that library's name that defines the symbol.
+  const ObjectFacts* other_build(const Image& image, const ObjectFacts& library, const ObjectFacts& asker,
+                                 const Symbol& reference) {
+    for (const Image& other : evidence_.images) {
+      const ObjectFacts& object = *other.object;
+      if (&object == &library || library.soname.empty() || object.soname != library.soname) continue;
+      if (object.machine != library.machine || object.is_64 != library.is_64) continue;
+      if (can_be_with(evidence_, image, other.package) && definitions_.answers(object, asker, reference))
+        return &object;
+    }
+    return nullptr;
+  }
+
+  static std::string shown(const ObjectFacts& object) {
+    return object.origin.entry.empty() ? object.origin.display() : object.origin.entry;
+  }
+
   // --- modules of Python
 
   void check_module(const Image& image, const std::vector<Unanswered>& left) {
@@ -342,6 +417,12 @@ class ClosureSymbols {
     const std::string_view name = object.name(*one.symbol);
     if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found reports it
     if (comes_with_the_process(name) && !is_of_python_2(name)) return false;
+    // needed-not-found reports a library that is given, and only not where it is searched.
+    for (const Image& given : evidence_.images)
+      if (!not_found.empty() && can_be_with(evidence_, image, given.package) &&
+          (is_among(given.object->soname, not_found) || is_among(base_name(short_name(given, 0)), not_found)) &&
+          definitions_.answers(*given.object, object, *one.symbol))
+        return false;
     if (std::ranges::any_of(image.host,
                             [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
       return false;
@@ -386,14 +467,15 @@ class ClosureSymbols {
       finding.fixes.push_back(
           {"use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*"});
     else if (!unexplained.empty())
-      advise_on_names(finding, image, asker, unexplained);
+      advise_on_names(finding, image, asker, unexplained, sure || hosts_only(not_found));
     Finding& known = errors_[{loaded_name(image, asker), names.front()}];
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
   }
 
-  /// Which libraries and device links the names belong to, and what to do for the rest.
+  /// Which libraries and device links the names belong to, and what to do for the rest, unless a library that is not found
+  /// may define them.
   void advise_on_names(Finding& finding, const Image& image, std::uint32_t asker_number,
-                       const std::vector<std::string>& names) const {
+                       const std::vector<std::string>& names, bool all_are_found) const {
     const ObjectFacts& object = *image.loaded[asker_number];
     const std::string asker = short_name(image, asker_number);
     std::vector<std::pair<Advice, std::vector<std::string>>> answers;
@@ -418,8 +500,8 @@ class ClosureSymbols {
     for (const auto& answer : answers)
       steps.push_back(is_all ? answer.first.fix
                              : fmt::format("{}, for {}", answer.first.fix, some_symbols(answer.second, kMostInNote)));
-    if (!rest.empty()) steps.push_back(link_with(image, asker_number, rest));
-    finding.fixes.push_back({fmt::format("{}", fmt::join(steps, "; and "))});
+    if (!rest.empty() && all_are_found) steps.push_back(link_with(image, asker_number, rest));
+    if (!steps.empty()) finding.fixes.push_back({fmt::format("{}", fmt::join(steps, "; and "))});
   }
 
   /// The file keeps the code of the objects that it was linked from.
@@ -540,10 +622,12 @@ class ClosureSymbols {
     }
   }
 
+  static bool hosts_only(const std::vector<std::string>& libraries) {
+    return std::ranges::all_of(libraries, [](const std::string& library) { return host_of(library) != Host::None; });
+  }
+
   static void explain_doubt(Finding& finding, const std::vector<std::string>& not_found) {
-    const bool hosts_only =
-        std::ranges::all_of(not_found, [](const std::string& library) { return host_of(library) != Host::None; });
-    finding.severity = hosts_only ? Severity::Warning : Severity::Note;
+    finding.severity = hosts_only(not_found) ? Severity::Warning : Severity::Note;
     finding.notes.push_back(fmt::format("not certain: {} {} not found here and may define {}",
                                         fmt::join(not_found, ", "), not_found.size() == 1 ? "is" : "are",
                                         finding.symbols.empty() ? "it" : "them"));

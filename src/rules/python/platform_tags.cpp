@@ -38,6 +38,7 @@
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "ship/systems.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -394,7 +395,31 @@ class PlatformCheck {
     return tag.libc == Libc::Musl ? kNever : minor;
   }
 
-  std::optional<Finding> judge(const PlatformTag& tag, const std::vector<Obstacle>& all) const {
+  /// Is the library in the wheel, and only not where it is searched? needed-not-found reports that.
+  bool is_misplaced(const Obstacle& obstacle) const {
+    const auto is_missing = [&](const NeededLibrary& needed) {
+      return needed.name == obstacle.need && needed.library == kNone;
+    };
+    const auto misses = [&](const Image& image) {
+      for (std::size_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] == obstacle.object && std::ranges::any_of(image.closure.libraries[i].needed, is_missing))
+          return true;
+      return false;
+    };
+    if (std::ranges::none_of(images_, misses)) return false;
+    return std::ranges::any_of(package_.files, [&](const InputFacts& file) {
+      if (file.objects.size() != 1 || file.kind != InputKind::SharedObject) return false;
+      return file.objects[0].soname == obstacle.need || base_name(file.entry) == obstacle.need;
+    });
+  }
+
+  std::optional<Finding> judge(const PlatformTag& tag, std::vector<Obstacle> all) const {
+    const auto misplaced = std::ranges::stable_partition(all, [&](const Obstacle& o) { return !is_misplaced(o); });
+    const std::string first = misplaced.empty()
+                                  ? std::string()
+                                  : fmt::format("let {} find {} in the wheel (see needed-not-found), then ",
+                                                entry_of(*misplaced.front().object), misplaced.front().need);
+    all.erase(misplaced.begin(), misplaced.end());
     std::vector<const Obstacle*> real;
     for (const Obstacle& obstacle : all)
       if (obstacle.since > tag.minor && !obstacle.of_copy) real.push_back(&obstacle);
@@ -412,13 +437,14 @@ class PlatformCheck {
     const std::string truth = tag_from(tag, oldest.now);
     finding.notes.push_back("the tag that is true is " + truth);
     if (oldest.now >= kNever && oldest.own < kNever) {
-      finding.fixes.push_back({oldest.knows_copies
-                                   ? fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}",
-                                                 tag_from(tag, oldest.repaired))
-                                   : "auditwheel repair copies the libraries into the wheel, where it finds them, and "
-                                     "changes its tag"});
+      finding.fixes.push_back(
+          {first + (oldest.knows_copies
+                        ? fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}",
+                                      tag_from(tag, oldest.repaired))
+                        : "auditwheel repair copies the libraries into the wheel, where it finds them, and "
+                          "changes its tag")});
     } else {
-      finding.fixes.push_back({fmt::format("tag the wheel {}", truth)});
+      finding.fixes.push_back({first + fmt::format("tag the wheel {}", truth)});
     }
     const int needed = oldest.knows_copies ? oldest.repaired : oldest.own;
     if (tag.libc == Libc::Glibc && std::max(needed, tag.minor) != tag.minor)
