@@ -84,6 +84,11 @@ struct BuildPlan {
   std::string folder;            ///< as the user named it
   std::string program;           ///< "ninja" or "make"
   std::vector<BuildLink> links;  ///< in the order of their outputs
+  std::string configuration{};   ///< of CMake's Ninja Multi-Config, where it is not what ninja takes by default
+  std::string note{};            ///< which configuration it is, and how to choose another
+
+  /// What makes it: "ninja -C build".
+  std::string command() const;
 };
 
 /// Is it the folder of a build of a supported kind?

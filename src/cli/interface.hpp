@@ -56,6 +56,9 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, const
 /// "--" before it; empty: there is none.
 std::string misread_command(const CLI::App& app, const Request& request);
 
+/// Is one of these lines no file, but a message of a linker, a loader or a compiler?
+bool is_pasted_log(const std::vector<std::string>& lines);
+
 /// How it is called, one line for each way: "elfaudit check [OPTION]... FILE...".
 std::vector<std::string> usages_of(const CommandWords& command);
 

@@ -223,8 +223,8 @@ void add_diagnose(CLI::App& app, Request& request) {
       "\n"
       "No program that the log names is run. The links that failed are audited if their\n"
       "objects still exist.\n"
-      "Exit code: 0 no known error in the log, 1 errors, or one that is not known and made the\n"
-      "build fail, 2 the log can't be read.");
+      "Exit code: 0 no known error in the log, 1 errors, or one that is not known and\n"
+      "made the build fail, 2 the log can't be read.");
   diagnose->callback([&request] { request.run = diagnose_command; });
 }
 

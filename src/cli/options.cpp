@@ -49,7 +49,8 @@ CLI::Validator existing_folder() {
             if (!is_there(path)) return fmt::format("'{}': there is no such folder", path);
             const std::string above =
                 path.substr(0, path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
-            return fmt::format("'{}' is a file; expected a folder: {}", path, above.empty() ? "." : above);
+            return fmt::format("'{}' is a file; expected a folder{}", path,
+                               is_build_folder(above) ? ": " + (above.empty() ? "." : above) : std::string());
           },
           "DIR"};
 }
@@ -347,12 +348,16 @@ std::vector<std::string> with_names_from_input(const std::vector<std::string>& f
       continue;
     }
     const std::string text = read_standard_input();
+    const std::size_t before = out.size();
     const char end = text.find('\0') == std::string::npos ? '\n' : '\0';  // find -print0
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t stop = std::min(text.find(end, at), text.size());
       if (stop != at) out.push_back(text.substr(at, stop - at));
       at = stop + 1;
     }
+    if (is_pasted_log({out.begin() + static_cast<std::ptrdiff_t>(before), out.end()}))
+      throw UsageError(
+          "- takes the names of files from standard input, which has what a build printed: elfaudit diagnose -");
   }
   return out;
 }

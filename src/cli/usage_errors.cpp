@@ -71,6 +71,29 @@ bool takes_link(const CommandWords& command) {
   return std::ranges::any_of(command.positions, [](const auto& one) { return one.value.starts_with("-- "); });
 }
 
+// --- A message that was pasted.
+
+/// Words that only what linkers, loaders and compilers print has.
+bool is_message(std::string_view text) {
+  return text.find(' ') != text.npos &&
+         std::ranges::any_of(
+             std::initializer_list<std::string_view>{
+                 "undefined reference to ", "undefined symbol", "multiple definition of ", "duplicate symbol",
+                 "cannot find -l", "unable to find library ", "error:", "Error:", "cannot open shared object file",
+                 "recompile with -fPIC", "ld returned "},
+             [&](std::string_view words) { return text.find(words) != text.npos; });
+}
+
+constexpr std::string_view kHowToPaste =
+    "to have a message explained: elfaudit diagnose -, then paste it, then Ctrl-D on a line of its own";
+
+/// As one word, or as those of a shell that nobody quoted.
+bool is_pasted(const Words& words, std::size_t from) {
+  std::string text;
+  for (std::size_t i = from; i < words.size(); ++i) text += words[i] + " ";
+  return from < words.size() && !is_there(words[from]) && is_message(text);
+}
+
 // --- A command that is not behind "--".
 
 /// Where it begins; words.size() if there is none.
@@ -136,6 +159,7 @@ std::string without_command(const CommandWords& above, const Words& words, const
     for (const OptionWords& option : above.options) known.insert(known.end(), option.names.begin(), option.names.end());
     return fmt::format("unknown option {}{}", first, did_you_mean(first, known));
   }
+  if (is_pasted(words, 0)) return std::string(kHowToPaste);
   std::vector<std::string> known;
   for (const CommandWords& one : above.commands) known.push_back(last_word(one.name));
   const std::string near = did_you_mean(first, known);
@@ -243,11 +267,18 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error, const
   return fmt::format("{}: {}\nsee `{} --help`\n", name, visible(complaint(app, error, program, request)), name);
 }
 
+bool is_pasted_log(const std::vector<std::string>& lines) {
+  return std::ranges::any_of(lines, [](const auto& line) { return is_message(line) && !is_there(line); });
+}
+
 std::string misread_command(const CLI::App& app, const Request& request) {
   const Words words = own_words(request);
   constexpr std::size_t kFirst = 16;  // a command begins among these; there may be thousands of files
   const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(kFirst, words.size()));
   const bool behind = request.has_command && !request.command.empty();
+  const bool takes_words =
+      !words.empty() && (words.front() == "diagnose" || (words.front() == "check" && words.size() == 2));
+  if (takes_words && is_pasted(words, 1)) return std::string(kHowToPaste);
   if (words.empty() || (!behind && std::none_of(words.begin() + 1, end, [](const std::string& word) {
         return is_program(word) || is_quoted_command(word);
       })))

@@ -112,10 +112,14 @@ constexpr std::size_t kRoleWidth = 11;
 
 std::string bold(const std::string& text, bool color) { return color ? fmt::format("\033[1m{}\033[0m", text) : text; }
 
-/// "57", "57 (and 3 more)"
-std::string lines_of(const std::vector<std::uint32_t>& lines) {
+/// "57", "57 (and 3 more)", "57 (and 3 more, about 2 symbols)"
+std::string lines_of(const DiagnosedError& error) {
+  const std::vector<std::uint32_t>& lines = error.lines;
   const std::string first = std::to_string(lines.front());
-  return lines.size() == 1 ? first : fmt::format("{} (and {} more)", first, lines.size() - 1);
+  const std::size_t symbols = error.finding ? 1 + error.finding->also.size() : 1;
+  return lines.size() == 1 ? first
+                           : fmt::format("{} (and {} more{})", first, lines.size() - 1,
+                                         symbols == 1 ? "" : fmt::format(", about {} symbols", symbols));
 }
 
 /// Is it the temporary object with what link-time optimisation compiled? GCC's is "/tmp/ccQ7T4kD.ltrans0.ltrans.o",
@@ -215,7 +219,7 @@ std::string name_of(const DiagnosedLink& link) {
 void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis,
                  const ReportOptions& options) {
   const DiagnosedError error = for_display(made);
-  const std::string title = "log line " + lines_of(error.lines) + ": " + headline(error);
+  const std::string title = "log line " + lines_of(error) + ": " + headline(error);
   // The name stays whole, to be copied.
   const std::string symbol = without_default_arguments(error.demangled);
   const std::size_t name = symbol.empty() ? std::string::npos : title.rfind(symbol);

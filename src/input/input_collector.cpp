@@ -171,12 +171,14 @@ std::string advice_on_text(const std::string& path, std::string_view text) {
   const std::string_view name = base_name(path);
   const bool is_here = name.size() == path.size();
   const std::string folder = is_here ? "." : path.substr(0, path.size() - name.size() - 1);
+  const bool is_built = is_there(folder + "/build.ninja") || is_there(folder + "/CMakeFiles/TargetDirectories.txt");
   if (is_source(path)) return "is source code: compile it, and audit the object";
   if (name == "compile_commands.json")
     return fmt::format("lists compile commands: audit the build with -p {}, or give it with --compile-commands",
-                       folder);
+                       is_built ? folder : "BUILD_DIR");
   if (has_word(kOfBuild, name))
-    return fmt::format("is a file of a build: audit a build folder of Ninja or CMake with -p {}", folder);
+    return fmt::format("is a file of a build: audit a build folder of Ninja or CMake with -p {}",
+                       is_built ? folder : "BUILD_DIR");
   const bool is_log = path.ends_with(".log") || std::ranges::any_of(kInLogs, [&](std::string_view words) {
                         return text.find(words) != std::string_view::npos;
                       });

@@ -88,7 +88,7 @@ std::string whole_folder_of(const std::string& path) { return fs::path(whole(pat
 ArchiveRecipe recipe_of(const BuildPlan& plan, const BuildLink& link) {
   ArchiveRecipe recipe;
   for (const std::string& file : files_named(link)) recipe.objects.push_back(in_folder(link.folder, file));
-  recipe.command = plan.program == "ninja" ? fmt::format("ninja -C {} {}", plan.folder, link.output)
+  recipe.command = plan.program == "ninja" ? fmt::format("{} {}", plan.command(), link.output)
                                            : fmt::format("{} -C {}", plan.program, plan.folder);
   return recipe;
 }

@@ -94,6 +94,28 @@ def test_what_several_links_have_is_told_once(lab):
     assert len(document["duplicates"]) == 1 and sum(i["path"] == "b/main.o" for i in document["inputs"]) == 1
 
 
+def test_configurations_of_one_build_folder(lab):
+    """Of CMake's Ninja Multi-Config the one that is built, which is not that of build.ninja, or the one that is named."""
+    need("cmake", "ninja")
+    lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.17)\nproject(p C)\nadd_executable(app a.c b.c)\n"
+                                "target_compile_definitions(app PRIVATE $<$<CONFIG:Release>:TWICE>)\n")
+    lab.write("a.c", "int level;\nint main(void) { return level; }\n")
+    lab.write("b.c", "#ifdef TWICE\nint level;\n#endif\nint other;\n")
+    lab.sh("cmake -G 'Ninja Multi-Config' -B b . && cmake --build b --config Release", check=False)
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 1 and "level is defined twice" in result.out and "of the configurations of b, Release is audited\n" in result.out, result
+    lab.sh("cmake --build b --config Debug")
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 0 and "Debug is audited; Release is built too: elfaudit check -p b all:Release" in result.out, result
+    for name in ("all:Release", "app:Release", "Release/app"):
+        assert lab.audit("check", "-p", "b", name).code == 1, name
+    lab.sh("rm -r b/CMakeFiles/app.dir/Release")
+    result = lab.audit("check", "-p", "b", "all:Release")
+    assert result.code == 2 and "run ninja -C b -f build-Release.ninja first" in result.out, result
+    lab.sh("ninja -C b -f build-Release.ninja", check=False)
+    assert lab.audit("check", "-p", "b", "all:Release").code == 1
+
+
 def test_the_links_are_those_that_are_made_by_default(lab):
     ninja(lab, TWO_PROGRAMS + "default good\n", SOURCES)
     assert lab.audit("check", "-p", "b").code == 0

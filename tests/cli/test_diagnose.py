@@ -236,7 +236,7 @@ def test_one_switch_in_two_files_is_one_error(lab):
     assert len(switched["lines"]) == 2 and [f["symbol"] for f in switched["finding"]["also"]] == ["_Z1gv"]
     assert (other["symbol"], other["finding"]["cause"]["kind"]) == ("other_a", "two-definitions")
     text = lab.audit("diagnose", "build.log").out
-    assert "(and 1 more): multiple definition of f()" in text and "3 errors in the log, grouped by cause into 2;" in text
+    assert "(and 1 more, about 2 symbols): multiple definition of f()" in text and "3 errors in the log, grouped by cause into 2;" in text
 
 
 def test_compile_commands_of_the_log_tell_the_cause(lab):

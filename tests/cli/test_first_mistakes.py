@@ -64,7 +64,16 @@ MISTAKES = [
     # Files that are not for `check`.
     ("check a.cpp", "a.cpp: is source code: compile it, and audit the object"),
     ("check build.log", "build.log: is not an object; if it is the log of a build: elfaudit diagnose build.log"),
-    ("check Makefile", "Makefile: is a file of a build: audit a build folder of Ninja or CMake with -p ."),
+    ("check Makefile", "Makefile: is a file of a build: audit a build folder of Ninja or CMake with -p BUILD_DIR"),
+    ("check bld/build.ninja", "bld/build.ninja: is a file of a build: audit a build folder of Ninja or CMake with -p bld"),
+    ("check -p build.log", "-p, --build: 'build.log' is a file; expected a folder\n"),
+    # What was pasted, not saved.
+    ("diagnose \"m.cpp:(.text+0x5): undefined reference to 'foo()'\"", "elfaudit diagnose -, then paste it"),
+    ("diagnose undefined symbol: foo", "elfaudit diagnose -, then paste it"),
+    ("check 'ld: cannot find -lfoo: No such file or directory'", "elfaudit diagnose -, then paste it"),
+    ("'undefined symbol: _Z7vec_dot'", "elfaudit diagnose -, then paste it"),
+    ("ImportError: x.so: undefined symbol: f", "elfaudit diagnose -, then paste it"),
+    ("check - < build.log", "standard input, which has what a build printed: elfaudit diagnose -"),
     ("check src.tar.gz", "src.tar.gz: contains no object, archive, shared object, program or package"),
     ("check mac.o", "mac.o: is a Mach-O file (macOS), not ELF: only ELF files are audited"),
     ("check empty", "empty: contains no object"),

@@ -596,10 +596,10 @@ NinjaSink sink_of(LinkEdges& edges, BuildGraph& graph) {
 
 }  // namespace
 
-/// FOLDER/build.ninja and what it includes.
-void read_ninja_links(const std::string& folder, BuildGraph& graph) {
+/// FOLDER/build.ninja, or that of a configuration, and what it includes.
+void read_ninja_links(const std::string& folder, const std::string& configuration, BuildGraph& graph) {
   LinkEdges edges(folder, graph);
-  read_ninja(in_folder(folder, "build.ninja"), sink_of(edges, graph));
+  read_ninja(in_folder(folder, ninja_manifest_name(configuration)), sink_of(edges, graph));
 }
 
 /// Of these only what makes static libraries: a large build has tens of thousands of other steps.
@@ -659,10 +659,80 @@ std::vector<std::string> folders_in(const std::string& folder, std::size_t& look
 }
 
 /// Of a folder that is one.
-BuildGraph read_graph(const std::string& folder, bool make) {
+BuildGraph read_graph(const std::string& folder, bool make, const std::string& configuration) {
   BuildGraph graph(folder);
-  make ? read_make_links(folder, graph) : read_ninja_links(folder, graph);
+  make ? read_make_links(folder, graph) : read_ninja_links(folder, configuration, graph);
   return graph;
+}
+
+/// Is a folder of that name in the path? So it is in those of all objects of a configuration.
+bool has_folder(std::string_view path, std::string_view name) {
+  for (std::size_t at = path.find(name); at != path.npos; at = path.find(name, at + 1))
+    if ((at == 0 || path[at - 1] == '/') && path.substr(at + name.size()).starts_with('/')) return true;
+  return false;
+}
+
+/// A configuration of CMake's Ninja Multi-Config.
+struct Configuration {
+  std::string name;  ///< empty: that of build.ninja
+  std::string note;
+};
+
+/// Those that a folder has a build-NAME.ninja for, beside the build.ninja for one of them.
+std::vector<std::string> configurations_of(const std::string& folder) {
+  constexpr std::string_view kStart = "build-", kEnd = ".ninja";
+  std::vector<std::string> names;
+  note_use(folder.empty() ? "." : folder);
+  std::error_code error;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with(kStart) && name.ends_with(kEnd) && name.size() > kStart.size() + kEnd.size())
+      names.push_back(name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Of these those with an object that is here, by the log of what ninja made.
+std::vector<std::string> built_of(const std::string& folder, const std::vector<std::string>& configurations) {
+  std::vector<std::string> built;
+  const std::string log = read_whole(in_folder(folder, ".ninja_log"), limits::kBuildFileBytes).value_or("");
+  for (const std::string& name : configurations)
+    for (const std::string_view line : line_views(log)) {
+      const std::size_t end = line.rfind('\t');  // behind it is a hash, before it the output
+      const std::size_t begin = line.substr(0, std::min(end, line.size())).rfind('\t') + 1;
+      if (end == line.npos || !has_folder(line.substr(begin, end - begin), name)) continue;
+      if (!is_there(in_folder(folder, std::string(line.substr(begin, end - begin))))) continue;
+      built.push_back(name);
+      break;
+    }
+  return built;
+}
+
+/// The one that the targets name ("all:Release", "app:Release", "Release/app"); else the default one, unless only others
+/// are built.
+Configuration configuration_of(const std::string& folder, const std::vector<std::string>& targets) {
+  const std::vector<std::string> all = configurations_of(folder);
+  if (all.empty()) return {};
+  const std::string manifest = read_whole(in_folder(folder, "build.ninja"), limits::kBuildFileBytes).value_or("");
+  const auto own = std::ranges::find_if(all, [&](const auto& one) {
+    return manifest.find("include CMakeFiles/impl-" + one + ".ninja") != manifest.npos;
+  });
+  const std::string by_default = own == all.end() ? std::string() : *own;
+  for (const std::string& target : targets)
+    for (const std::string& name : all)
+      if (target.ends_with(":" + name) || has_folder(target, name)) return {name == by_default ? "" : name, {}};
+  const std::vector<std::string> built = built_of(folder, all);
+  const bool is_default = built.empty() || is_among(by_default, built);
+  const std::string name = is_default ? by_default : built.front();
+  if (name.empty()) return {};
+  std::vector<std::string> others;
+  std::ranges::copy_if(built, std::back_inserter(others), [&](const auto& one) { return one != name; });
+  std::string note = fmt::format("of the configurations of {}, {} is audited", folder, name);
+  if (!others.empty())
+    note += fmt::format("; {} {} built too: elfaudit check -p {} all:{}", fmt::join(others, ", "),
+                        others.size() == 1 ? "is" : "are", shell_line({folder}), others.front());
+  return {is_default ? std::string() : name, std::move(note)};
 }
 
 const char* program_name(bool make) { return make ? "make" : "ninja"; }
@@ -690,20 +760,26 @@ bool is_build_folder(const std::string& folder) {
   return exists(folder, "build.ninja") || exists(folder, "CMakeFiles/TargetDirectories.txt");
 }
 
+std::string BuildPlan::command() const {
+  const std::string manifest = configuration.empty() ? "" : " -f " + ninja_manifest_name(configuration);
+  return fmt::format("{} -C {}{}", program, folder, manifest);
+}
+
 BuildPlan archives_of_build(const std::string& folder) {
   const bool make = is_make(folder);
   BuildGraph graph(folder);
   make ? read_make_links(folder, graph) : read_ninja_archives(folder, graph);
-  return {folder, program_name(make), graph.archives()};
+  return {folder, program_name(make), graph.archives(), {}, {}};
 }
 
 BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string>& targets) {
   if (!is_build_folder(folder)) refuse_folder(folder);
   const bool make = is_make(folder);
-  BuildGraph graph = read_graph(folder, make);
+  const Configuration configuration = make ? Configuration() : configuration_of(folder, targets);
+  BuildGraph graph = read_graph(folder, make, configuration.name);
   if (!graph.has_links()) throw UsageError(fmt::format("-p {}: this build has no command that links", folder));
   read_cmake_names(folder, graph);
-  BuildPlan plan{folder, program_name(make), graph.select(targets)};
+  BuildPlan plan{folder, program_name(make), graph.select(targets), configuration.name, configuration.note};
   if (plan.links.empty())
     throw UsageError(fmt::format("-p {}: the default targets of this build link nothing", folder));
   return plan;
@@ -711,7 +787,8 @@ BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string
 
 BuildProducts products_of_build(const std::string& folder) {
   if (!is_build_folder(folder)) refuse_folder(folder);
-  return read_graph(folder, is_make(folder)).products();
+  const bool make = is_make(folder);
+  return read_graph(folder, make, make ? std::string() : configuration_of(folder, {}).name).products();
 }
 
 namespace {
@@ -843,9 +920,9 @@ void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
   absent.resize(std::min(all, kMostNamed));
   others.emplace_back(
       job.output_path,
-      fmt::format("{} of its inputs {} not built yet ({}{}): run {} -C {} first, or fix the step that failed", all,
+      fmt::format("{} of its inputs {} not built yet ({}{}): run {} first, or fix the step that failed", all,
                   all == 1 ? "is" : "are", fmt::join(absent, ", "),
-                  all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "", plan.program, plan.folder));
+                  all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "", plan.command()));
   job.missing = std::move(others);
 }
 
@@ -870,6 +947,7 @@ std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::stri
       job.job.output_path = output;
       job.job.scope.of_build = true;
       note_not_built(plan, link, job);
+      if (!plan.note.empty()) job.job.notes.push_back(plan.note);
       jobs.push_back(std::move(job));
     } catch (const UsageError& error) {
       LinkJob unread;

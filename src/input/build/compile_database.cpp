@@ -603,6 +603,10 @@ std::optional<CompileMatch> CompileCommands::find(const std::string& object, con
   return match(*only, std::move(*command), MatchedBy::Source);
 }
 
+std::string ninja_manifest_name(const std::string& configuration) {
+  return configuration.empty() ? "build.ninja" : "build-" + configuration + ".ninja";
+}
+
 std::string find_compile_commands(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
@@ -613,7 +617,13 @@ std::string find_compile_commands(const std::string& file) {
     // torch.utils.cpp_extension and CMake leave one of these, and mostly not the other.
     const bool is_target = folder.extension() == ".dir" && folder.parent_path().filename() == "CMakeFiles";
     const fs::path made_by = folder / (is_target ? "build.make" : "build.ninja");
-    if (manifest.empty() && is_regular_file(made_by.string())) manifest = made_by.string();
+    if (manifest.empty() && is_regular_file(made_by.string())) {
+      manifest = made_by.string();
+      for (const fs::path& part : is_target ? fs::path() : fs::path(file).lexically_relative(folder)) {
+        const fs::path of_part = folder / ninja_manifest_name(part.string());
+        if (is_regular_file(of_part.string())) manifest = of_part.string();
+      }
+    }
     error.clear();
     if (folder == folder.parent_path()) break;
     folder = folder.parent_path();

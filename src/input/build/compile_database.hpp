@@ -57,6 +57,9 @@ class CompileCommands {
 /// The compiler's command in an entry; nothing when it runs none that is known.
 std::optional<CompileCommand> command_of(const CompileEntry& entry);
 
+/// "build-Release.ninja" of CMake's Ninja Multi-Config; without a configuration "build.ninja".
+std::string ninja_manifest_name(const std::string& configuration);
+
 /// The nearest compile_commands.json at or above a file's folder (at most 32 folders up), else the nearest build.ninja or
 /// build.make of a target of CMake's; empty when there is none.
 std::string find_compile_commands(const std::string& file);
