@@ -160,6 +160,7 @@ def test_a_library_is_used_by_another_that_does_not_name_it(lab):
     ("/tmp/elfaudit-nowhere/lib", "any user"),
     ("lib", "is relative"),
     ("", "is empty"),
+    ("/../lib", "is what a shell leaves of $ORIGIN/../lib"),
     ("$ORIGIN/../lib", None),
     ("/usr/lib/something", None),
 ])
@@ -168,6 +169,22 @@ def test_unsafe_directories(lab, directory, says):
     program(lab, "int main(void) { return 0; }", f"-Wl,-rpath,'{directory}:$ORIGIN'")
     found = findings(lab, "main", rule="runpath-unsafe")
     assert [says in f["message"] for f in found] == ([] if says is None else [True]), found
+
+
+def test_origin_in_a_makefile(lab):
+    """make takes $O for a variable. The option that the report names is put into the Makefile, and the program runs."""
+    lab.sh("mkdir -p bin lib")
+    library(lab, "libx.so", "int f(void) { return 0; }")
+    lab.sh("mv libx.so lib")
+    lab.write("main.c", "int f(void); int main(void) { return f(); }\n")
+    makefile = "all:\n\tgcc main.c -Llib -l:libx.so {} -o bin/main\n"
+    lab.write("Makefile", makefile.format("-Wl,-rpath,'$ORIGIN/../lib'"))
+    lab.sh("make")
+    lost = only(lab, "bin", "lib", rule="runpath-unsafe", severity="warning")["fixes"][0]["text"]
+    missing = only(lab, "bin", "lib", rule="needed-not-found", severity="error")["fixes"][0]["text"]
+    assert lost == missing == "link bin/main with -Wl,-rpath,'$$ORIGIN/../lib' in the Makefile, where $O is a variable"
+    lab.write("Makefile", makefile.format(lost.split()[3]))
+    lab.sh("make && bin/main")
 
 
 @pytest.mark.parametrize("path, links, fix", [

@@ -442,6 +442,9 @@ static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
       finding.fixes.push_back(
           {fmt::format("link it without -rpath {}; CMake replaces it by CMAKE_INSTALL_RPATH when it installs",
                        directory.empty() ? "''" : directory)});
+      if (const std::string meant = origin_lost_in(directory); !meant.empty())
+        finding.fixes = {{fmt::format("link {} with {}", name, rpath_option(image, meant))},
+                         {fmt::format("patchelf --set-rpath '{}' {}", meant, name)}};
       findings.push_back(std::move(finding));
     }
   }
@@ -790,7 +793,7 @@ class NotFound {
     const bool unsafe = !place.entry.empty() || !why_unsafe(evidence_, *missing.image, folder).empty();
     if (rpath.empty() && !unsafe) rpath = folder;
     if (!rpath.empty()) {
-      finding.fixes.push_back({fmt::format("link {} with -Wl,-rpath,'{}'", asker, rpath)});
+      finding.fixes.push_back({fmt::format("link {} with {}", asker, rpath_option(*missing.image, rpath))});
       finding.fixes.push_back({fmt::format("patchelf --add-rpath '{}' {}", rpath, asker)});
     }
     if (rpath == folder)

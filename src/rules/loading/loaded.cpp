@@ -634,11 +634,26 @@ std::string kind_of_work_directory(const std::string& path) {
 
 }  // namespace
 
+std::string origin_lost_in(const std::string& directory) {
+  if (directory.starts_with("RIGIN")) return "$O" + directory;
+  return directory == "/.." || directory.starts_with("/../") ? "$ORIGIN" + directory : std::string();
+}
+
+std::string rpath_option(const Image& image, const std::string& directory) {
+  const std::vector<std::string>& own = image.object->runpath;
+  const bool by_make = std::ranges::any_of(own, [](const auto& one) { return one.starts_with("RIGIN"); });
+  return by_make && directory.starts_with('$')
+             ? fmt::format("-Wl,-rpath,'${}' in the Makefile, where $O is a variable", directory)
+             : fmt::format("-Wl,-rpath,'{}'", directory);
+}
+
 std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory) {
   if (directory.empty()) return "is empty: the directory that the program is started in";
   if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
   const PackageKind kind = image.package == kNone ? PackageKind::Directory : evidence.packages[image.package].kind;
   if (kind == PackageKind::Archive && is_below_placeholder(directory)) return {};
+  if (const std::string meant = origin_lost_in(directory); !meant.empty())
+    return fmt::format("is what {} leaves of {}", directory.starts_with('R') ? "make" : "a shell", meant);
   if (!directory.starts_with('/') && !directory.starts_with('$'))
     return "is relative: it depends on where the program is started";
   if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.contains(directory))

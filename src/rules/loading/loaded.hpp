@@ -120,6 +120,13 @@ bool defines_version(const ObjectFacts& library, std::string_view version);
 /// Why a directory should not be searched by `image`, as a RUNPATH of it or by advice of ours; empty when it may.
 std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory);
 
+/// "$ORIGIN/../lib" of "RIGIN/../lib", which make leaves of it where $O is a variable, and of "/../lib", which a shell
+/// does; empty for any other directory.
+std::string origin_lost_in(const std::string& directory);
+
+/// The option that adds a directory to the RUNPATH, as it is to be written where the file's own was: "-Wl,-rpath,'...'".
+std::string rpath_option(const Image& image, const std::string& directory);
+
 /// A definition in memory that the program may write to. What is read-only once it is relocated holds no state.
 bool is_writable(const ObjectFacts& object, const Symbol& symbol);
 
