@@ -254,6 +254,7 @@ Found label(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   const std::size_t margin = std::min(text.find_first_not_of(" \t"), text.size());
   const std::string_view shown = text.substr(margin, kLongest);
+  if (shown.starts_with("> ")) return {margin + 2, {}};  // quoted in a mail or an issue
   const bool bracket = shown.starts_with('[');
   std::size_t at = bracket ? 1 : 0;
   if (at >= shown.size() || (!is_ascii_letter(shown[at]) && shown[at] != '@')) return {};

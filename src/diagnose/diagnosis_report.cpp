@@ -112,6 +112,11 @@ constexpr std::size_t kRoleWidth = 11;
 
 std::string bold(const std::string& text, bool color) { return color ? fmt::format("\033[1m{}\033[0m", text) : text; }
 
+/// As the finding below the heading spells it, where there is one.
+std::string name_in_heading(const DiagnosedError& error) {
+  return error.finding ? error.demangled : without_default_arguments(error.demangled);
+}
+
 /// "57", "57 (and 3 more)", "57 (and 3 more, about 2 symbols)"
 std::string lines_of(const DiagnosedError& error) {
   const std::vector<std::uint32_t>& lines = error.lines;
@@ -221,7 +226,7 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
   const DiagnosedError error = for_display(made);
   const std::string title = "log line " + lines_of(error) + ": " + headline(error);
   // The name stays whole, to be copied.
-  const std::string symbol = without_default_arguments(error.demangled);
+  const std::string symbol = name_in_heading(error);
   const std::size_t name = symbol.empty() ? std::string::npos : title.rfind(symbol);
   const bool is_last = name != std::string::npos && name + symbol.size() == title.size();
   const bool is_wide = is_last && options.columns != 0 && title.size() > options.columns;
@@ -282,7 +287,7 @@ std::string summary(const Diagnosis& diagnosis) {
 }  // namespace
 
 std::string headline(const DiagnosedError& error) {
-  const std::string name = without_default_arguments(error.demangled);
+  const std::string name = name_in_heading(error);
   if (error.kind == "duplicate-definition") return "multiple definition of " + name;
   if (error.kind == "undefined-reference") return "undefined reference to " + name;
   if (error.kind == "library-not-found") return "cannot find " + error.name;

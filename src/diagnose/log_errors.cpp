@@ -58,9 +58,26 @@ std::pair<std::string_view, std::string_view> quoted(std::string_view text) {
   return {};
 }
 
+namespace {
+
+/// Where "/usr/bin/ld: " begins in a line that has something else before it, as prefixes that nobody has thought of.
+std::size_t linker_within(std::string_view text) {
+  constexpr std::size_t kMostColons = 4;
+  std::size_t colon = text.find(": ");
+  for (std::size_t i = 0; i < kMostColons && colon != std::string_view::npos; ++i, colon = text.find(": ", colon + 1)) {
+    const std::size_t begin = text.substr(0, colon).rfind(' ') + 1;
+    const std::string_view program = text.substr(begin, colon - begin);
+    if (program.starts_with('/') && classify_program(std::string(program)) == ProgramKind::Linker) return begin;
+  }
+  return 0;
+}
+
+}  // namespace
+
 std::pair<LogTool, std::string_view> split_linker(std::string_view text) {
   const std::string_view whole = text;
   text = trim(text);
+  if (!text.starts_with('/') && text.find("/ld") != std::string_view::npos) text.remove_prefix(linker_within(text));
   const std::size_t colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 4096) return {LogTool::Unknown, whole};
   const std::string_view program = text.substr(0, colon);

@@ -249,8 +249,9 @@ LogLink link_of(const LogCommand& command, CommandFolders& folders) {
 std::vector<std::string> inputs_named(const RootError& error) {
   std::vector<std::string> inputs;
   for (const LogSite& site : error.error.sites) {
-    const std::string& file = site.at.file;
-    if (!site.input.empty())
+    // "a.cpp:(.text+0x5)", without the line above that has the object.
+    const std::string& file = is_source(site.input) ? site.input : site.at.file;
+    if (!site.input.empty() && !is_source(site.input))
       inputs.push_back(site.input);
     else if (!file.empty())
       inputs.insert(inputs.end(), {fs::path(file).replace_extension(".o").string(), file + ".o"});

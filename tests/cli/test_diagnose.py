@@ -432,7 +432,7 @@ def test_two_sources_of_a_unity_build(lab):
     lab.sh("cmake -B build . && ninja -C build && build/u")
 
 
-PREFIXES = ["[build] ", "myapp> ", "[app:build] ", "  [stderr] ", "build-1  | ", "pod/x: ", "app:build: ", "[10:20:30]W:\t [Step 1/2] ", "[ERROR] "]
+PREFIXES = ["> ", "[build] ", "myapp> ", "[app:build] ", "  [stderr] ", "build-1  | ", "pod/x: ", "app:build: ", "[10:20:30]W:\t [Step 1/2] ", "[ERROR] "]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
@@ -443,6 +443,15 @@ def test_a_name_before_each_line(lab, prefix):
         log = f"{command}\n" + lab.sh(command, check=False).err
         error = only_error(lab, lab.write("x.log", "".join(prefix + line for line in log.splitlines(True))))
         assert error["command_line"] == 1 and error["finding"]["rule"] == "duplicate-definition", error
+
+
+def test_a_line_that_names_only_the_source(lab):
+    """As it is pasted alone, with a prefix of which nothing is known."""
+    lab.write("m.cpp", "int f();\nint main() { return f(); }\n")
+    lab.sh("g++ -c m.cpp")
+    for prefix in ("", "host1 => /usr/bin/ld: "):
+        error = only_error(lab, lab.write("x.log", prefix + "m.cpp:(.text+0x5): undefined reference to `f()'\n"))
+        assert error["finding"]["sites"][0]["input"] == "m.o", error
 
 
 def test_names_of_who_writes_at_once(lab):
