@@ -510,6 +510,13 @@ void read_config_for(CLI::App& command, PolicyRequest& request, const std::vecto
     const std::vector<std::string> keys = keys_of(*each);
     known.insert(known.end(), keys.begin(), keys.end());
   }
+  const CLI::Option* build = command.get_option_no_throw("--build");
+  if (const std::string folder = build != nullptr && build->count() != 0 ? build->as<std::string>() : "";
+      !found && !folder.empty() && !is_there(path) && is_there(in_folder(folder, "build-" + path + ".ninja")))
+    throw UsageError(
+        fmt::format("--config names a file of settings; a configuration of the build is a target: "
+                    "elfaudit check -p {} all:{}",
+                    shell_line({folder}), path));
   request.read = read_config(path, known, found);
   request.config = request.read.path;
   for (const ConfigValue& value : request.read.values) {

@@ -730,7 +730,11 @@ Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options) {
   refuse_what_is_no_log(log);
   const std::string mapped = options.paths.empty() ? std::string() : with_paths_of_here(log, options);
   Diagnosis result = diagnose_log(read_build_log(options.paths.empty() ? log : mapped), options);
-  if (result.errors.empty() && is_in_another_language(log))
+  // Of such a log only the build tool's last words are known.
+  const bool is_unexplained = std::ranges::all_of(result.errors, [](const DiagnosedError& error) {
+    return is_among(error.kind, {"link-failed", "command-failed"});
+  });
+  if (is_unexplained && is_in_another_language(log))
     throw UsageError("the log is not in English: build again with LC_ALL=C");
   return result;
 }

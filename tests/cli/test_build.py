@@ -109,6 +109,7 @@ def test_configurations_of_one_build_folder(lab):
     assert result.code == 0 and "Debug is audited; Release is built too: elfaudit check -p b all:Release" in result.out, result
     for name in ("all:Release", "app:Release", "Release/app"):
         assert lab.audit("check", "-p", "b", name).code == 1, name
+    assert "elfaudit check -p b all:Release" in lab.audit("check", "-p", "b", "--config", "Release").err
     lab.sh("rm -r b/CMakeFiles/app.dir/Release")
     result = lab.audit("check", "-p", "b", "all:Release")
     assert result.code == 2 and "run ninja -C b -f build-Release.ninja first" in result.out, result

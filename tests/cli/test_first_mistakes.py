@@ -20,6 +20,7 @@ def desk(tmp_path_factory):
     lab.cc("b.o", "int level = 2;")
     lab.write("build.log", LOG)
     lab.write("empty.log", "")
+    lab.write("french-ninja.log", "FAILED: app\ng++ m.o -o app\ncollect2: erreur: ld a retourné le statut de sortie 1\nninja: build stopped: subcommand failed.\n")
     lab.write("french.log", "m.cpp:(.text+0x5) : référence indéfinie vers « yy() »\ncollect2: erreur: ld a retourné le statut de sortie 1\n")
     lab.write("Makefile", "all:\n\tg++ a.o b.o\n")
     (lab.path / "mac.o").write_bytes(MACH_O)
@@ -82,6 +83,7 @@ MISTAKES = [
     ("check -p empty", "for other builds, elfaudit check -- COMMAND audits a link, and elfaudit diagnose LOG reads what a failed one printed"),
     ("check -p nope", "-p, --build: 'nope': there is no such folder"),
     ("diagnose empty.log", "the log is empty"),
+    ("diagnose french-ninja.log", "the log is not in English: build again with LC_ALL=C"),
     ("diagnose french.log", "the log is not in English: build again with LC_ALL=C"),
     ("diagnose a.o", "the log is not a text file; elfaudit check takes objects and libraries"),
     ("diagnose", "expected LOG (the log of the build; -: standard input): elfaudit diagnose [OPTION]... LOG"),
