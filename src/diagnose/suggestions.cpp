@@ -570,15 +570,21 @@ std::string nearly_called(const std::string& option, std::vector<std::string> fo
 
 namespace {
 
+/// Of a system, which may have libraries for several machines.
+bool is_of_system(const std::string& file) { return starts_with_any(file, {"/usr/", "/lib"}); }
+
 /// Of a file that linkers pass over. `here` is where it lies on this machine.
 Advice on_other_machine(const std::string& file, const std::string& here, const Machine& link) {
   Advice advice = on_message(Message::OtherMachine, {{}, file, {}});
+  if (is_of_system(file))
+    advice.fix = fmt::format("install the development package of {} for {}", library_option(base_name(file)).substr(2),
+                             link.known() ? machine_name(traits_of(link)) : "the machine of the link");
   const Machine machine = probe_file(here).machine;
   if (!machine.known() || machine == link) return advice;
   const std::string of_link = link.known() ? fmt::format("the link for {}", machine_name(traits_of(link)))
                                            : std::string("the link for another machine");
   advice.cause = fmt::format("{} is for {}, and {}", file, machine_name(traits_of(machine)), of_link);
-  if (link.known())
+  if (link.known() && !is_of_system(file))
     advice.fix = fmt::format(
         "build {} for {}: remove it and its objects, and build again; or put the folder that "
         "has it for {} first, with -L",
@@ -601,6 +607,7 @@ void Suggestions::find_passed_over(RootError& open) {
       cause.reset();
       error.finding->fixes.clear();
     } else if (error.kind != "library-not-found") {
+      if (is_of_system(file)) continue;
       advice.fix = fmt::format("if {} is to define it: {}", base_name(file), advice.fix);
     }
     error.notes.push_back(std::move(advice.cause) + ": the linker passed it over");
@@ -890,9 +897,10 @@ void Suggestions::find_definition(RootError& open) const {
 
 void Suggestions::find(RootError& open) {
   DiagnosedError& error = open.error;
-  if (open.kind == LogErrorKind::UndefinedReference) find_passed_over(open);
-  if (error.finding) return;  // which says what to do
-  if (open.kind == LogErrorKind::UndefinedReference) return find_definition(open);
+  const bool is_undefined = open.kind == LogErrorKind::UndefinedReference;
+  if (!error.finding && is_undefined) find_definition(open);
+  if (is_undefined) find_passed_over(open);
+  if (error.finding || is_undefined) return;  // a finding says what to do
   if (open.kind == LogErrorKind::DuplicateDefinition) return find_second_definition(open);
   if (open.kind == LogErrorKind::LtoObjects && error.text.find("plugin needed") != std::string::npos) {
     error.notes.emplace_back("the tool can't read GCC's bytecode, so that an archive's index lacks what is in it");

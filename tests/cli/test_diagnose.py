@@ -360,6 +360,17 @@ def test_a_library_that_the_link_passed_over(lab):
     lab.sh("rm lib/libutil.a; ar rcs lib/libutil.a lib/util.o lib/mul.o; gcc -o hw lib/main.o -Llib -lutil")
 
 
+def test_a_library_passed_over_is_a_second_thought(lab):
+    """What the name alone says comes first; a system for several machines has libraries that every link passes over."""
+    undefined = "/usr/bin/ld: a.o: in function `f':\na.c:7: undefined reference to `sqrt'\n"
+    error = only_error(lab, lab.write("x.log", SKIPPED + undefined))
+    assert "-lm" in error["fixes"][0] and error["fixes"][1].startswith("if libutil.a is to define it: "), error
+    error = only_error(lab, lab.write("x.log", SKIPPED.replace("lib/", "/usr/lib32/") + undefined))
+    assert "libutil" not in json.dumps([error["fixes"], error["note"]]), error
+    error = only_error(lab, lab.write("x.log", SKIPPED.replace("lib/", "/usr/lib32/") + "/usr/bin/ld: cannot find -lutil: No such file or directory\n"))
+    assert error["fixes"] == ["install the development package of util for the machine of the link"], error
+
+
 def test_no_library_is_called_nearly_like_itself(lab):
     of_another_machine(lab, "hwmath")
     log = (lab.path / "x.log").read_text()
