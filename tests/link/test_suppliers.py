@@ -1,5 +1,7 @@
 """An undefined symbol is half the story: who would have defined it?"""
 
+import re
+
 import pytest
 
 from elfaudit_test import by_symbol, need
@@ -87,6 +89,95 @@ def test_archive_too_early(shop):
     shop.ar("libwares.a", "wares.o")
     [said] = notes(shop, "libwares.a", "main.o")["wares"]
     assert said.startswith("libwares.a(wares.o) defines it, and the archive is on the line too early: before main.o needs it")
+
+
+ROUNDS = {  # sources of liba and libb, with what each needs of the other
+    "back again": ("int b1(); int a1() { return b1(); }", "int a2() { return 2; }", "int a2(); int b1() { return a2(); }", "int b2() { return 1; }"),
+    "twice around": ("int b1(); int a1() { return b1(); }", "int b2(); int a2() { return b2(); }", "int a2(); int b1() { return a2(); }", "int b2() { return 1; }"),
+}
+
+
+@pytest.mark.parametrize("sources", ROUNDS.values(), ids=ROUNDS)
+def test_archives_that_need_each_other(lab, sources):
+    """The edit as it is told, done."""
+    lab.cc("m.o", "int a1(); int main() { return a1() - 2; }")
+    for name, text in zip(("a1.o", "a2.o", "b1.o", "b2.o"), sources):
+        lab.cc(name, text)
+    lab.ar("liba.a", "a1.o", "a2.o")
+    lab.ar("libb.a", "b1.o", "b2.o")
+    lab.sh("rm a?.o b?.o")
+    [finding] = lab.audit("check", "--format", "json", "--", "g++", "m.o", "-L.", "-lb", "-la").json()["findings"]
+    group = re.fullmatch(r"put (\S+) and (\S+) between (\S+) and (\S+), in place of -la: they need each other", finding["fixes"][0]["text"])
+    lab.sh(f"! g++ m.o -L. -lb -la 2>/dev/null && ! g++ m.o -L. -la -lb 2>/dev/null; g++ m.o -L. {group[3]} {group[1]} {group[2]} {group[4]} -o m")
+
+
+def test_a_library_for_another_machine(lab):
+    """-l passes over it: nothing is found, or the next one of that name."""
+    need("aarch64-linux-gnu-gcc")
+    lab.cc("m.o", "int f(void), g(void); int main(void) { return f() + g(); }", "gcc")
+    lab.cc("f.o", "int f(void) { return 1; }", "aarch64-linux-gnu-gcc")
+    lab.cc("g.o", "int g(void) { return 1; }", "gcc")
+    lab.ar("libfg.a", "f.o", "g.o")
+    lab.sh("rm f.o g.o; mkdir d; ar rcs d/libfg.a")
+    said = notes(lab, "m.o", "-L.", "-Ld", "-lfg", driver="gcc")
+    assert said == {"f": ["-lfg finds ./libfg.a, which defines it, and the linker passes over that: its first object is for aarch64"]}  # g has the same cause
+    lab.sh("rm -r d")
+    [finding] = lab.audit("check", "--format", "json", "--", "gcc", "m.o", "-L.", "-lfg").json()["findings"]
+    assert finding["cause"]["text"] == "the first object in ./libfg.a is for aarch64, and this link for x86_64" and "build ./libfg.a for x86_64" in finding["fixes"][0]["text"]
+    lab.cc("f.o", "int f(void) { return 1; }", "gcc")
+    lab.cc("g.o", "int g(void) { return 1; }", "gcc")
+    lab.ar("libfg.a", "f.o", "g.o")
+    assert lab.audit("check", "--", "gcc", "m.o", "-L.", "-lfg").code == 0
+
+
+@pytest.mark.parametrize("also, rule", [((), "unreadable-input"), (("g.o",), None)])
+def test_an_archive_in_an_archive(lab, also, rule):
+    """GNU ld refuses one that has nothing else in it."""
+    lab.cc("m.o", "int f(void); int main(void) { return f(); }", "gcc")
+    lab.cc("f.o", "int f(void) { return 0; }", "gcc")
+    lab.cc("g.o", "int g(void) { return 0; }", "gcc")
+    lab.ar("libi.a", "f.o")
+    lab.ar("libo.a", "libi.a", *also)
+    assert lab.sh("gcc m.o libo.a", check=False).code != 0
+    findings = lab.audit("check", "--format", "json", "--", "gcc", "m.o", "libo.a").json()["findings"]
+    assert [f["rule"] for f in findings] == ["undefined-symbol", rule][: 2 if rule else 1]
+    assert findings[0]["cause"]["kind"] == "archive-in-archive"
+    assert {f["fixes"][0]["text"] for f in findings} == {"put the objects of libi.a into libo.a, not libi.a itself, or link libi.a in place of libo.a"}
+    lab.sh("ar rcs libo.a f.o && ar d libo.a libi.a && gcc m.o libo.a && gcc m.o libi.a")
+
+
+def test_procedures_of_fortran_modules(lab):
+    need("gfortran")
+    fortran = "module m\ncontains\nsubroutine solve(n){}\ninteger :: n\nn = n\nend subroutine\nend module\n"
+    lab.write("m.f90", fortran.format(""))
+    lab.sh("gfortran -c m.f90")
+    for declared, called in (('extern "C" void solve_(int *);', "solve_"), ('extern "C" void solve(int *);', "solve"), ("void solve(int *);", "solve")):
+        lab.cc("main.o", f"{declared} int main() {{ int n = 0; {called}(&n); return n; }}")
+        [finding] = lab.audit("check", "--format", "json", "--", "g++", "main.o", "m.o").json()["findings"]
+        assert finding["cause"]["text"] == "m.o has solve of a Fortran module, whose name for the linker is __m_MOD_solve"
+        assert finding["fixes"][0]["text"].startswith(f'write bind(C, name="{called}") behind')
+    lab.cc("main.o", 'extern "C" void solve_(int *); int main() { int n = 0; solve_(&n); return n; }')
+    lab.write("m.f90", fortran.format(' bind(C, name="solve_")'))
+    lab.sh("gfortran -c m.f90 && g++ main.o m.o")
+
+
+def test_functions_of_rust(lab):
+    """Their names are written by hand: a Rust compiler is not everywhere."""
+    lab.cc("m.o", "int r_add(int), r_mul(int); int main(void) { return r_add(1) + r_mul(1); }", "gcc")
+    lab.cc("rs.o", "int add(int x) __asm__(\"_ZN2rs5r_add17h0123456789abcdefE\"); int add(int x) { return x; } void rust_eh_personality(void) {}", "gcc")
+    lab.ar("librs.a", "rs.o")
+    lab.sh("rm rs.o")
+    fixes = {f["symbol"]: f["fixes"][0]["text"] for f in lab.audit("check", "--format", "json", "--", "gcc", "m.o", "librs.a").json()["findings"]}
+    assert fixes["r_add"] == 'write #[no_mangle] pub extern "C" fn r_add in the Rust source'
+    assert fixes["r_mul"].endswith('if it is a function of librs.a, which is Rust\'s: #[no_mangle] pub extern "C" fn r_mul')
+
+
+def test_a_template_that_is_instantiated_for_others(lab):
+    lab.cc("pool.o", "template <class T> struct Pool { T get(); }; template <class T> T Pool<T>::get() { return 3; } template struct Pool<int>; template struct Pool<long>;")
+    lab.cc("main.o", "template <class T> struct Pool { T get(); }; int main() { return Pool<double>().get(); }")
+    [finding] = lab.audit("check", "--format", "json", "--", "g++", "main.o", "pool.o").json()["findings"]
+    assert finding["cause"]["text"] == "pool.o has the template for other arguments: Pool<int>::get()"
+    assert [fix["text"] for fix in finding["fixes"]] == ["instantiate it explicitly where the template is defined (`template class Pool<double>;`)"]
 
 
 def test_shared_object_dropped_by_as_needed(shop):

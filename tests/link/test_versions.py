@@ -518,3 +518,19 @@ def test_a_node_is_a_symbol_to_gnu_ld(lab, words):
         "needs-f": ".globl f\n.data\n.quad f",
     })
     linkers.agree(lab, "bfd", f"--version-script=f.map {words}")
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld"])
+def test_a_cxx_name_that_is_not_spelled_as_it_is_demangled(lab, linker):
+    """The edit as it is told, done."""
+    need("ld." + linker, "g++")
+    lab.cc("s.o", "#include <string>\nvoid open(std::string const &, bool) {} void shut(char *) {}", "g++ -fPIC")
+    command = ["g++", f"-fuse-ld={linker}", "-shared", "s.o", "-Wl,--version-script=v.map", "-o", "libs.so"]
+    script = 'V1 { global: extern "C++" { %s "shut(char*)"; }; local: *; };\n'
+    lab.write("v.map", script % '"open(std::string const&, bool)";')
+    [finding] = lab.audit("check", "--format", "json", "--", *command).json()["findings"]
+    assert (finding["rule"], finding["severity"]) == ("version-not-defined", "warning") and "names open(std::string const&, bool)" in finding["message"]
+    lab.write("v.map", script % finding["fixes"][0]["text"].split("prints it: ")[1])
+    assert lab.audit("check", "--", *command).code == 0 == len(lab.audit("check", "--format", "json", "--", *command).json()["findings"])
+    lab.sh(" ".join(command))
+    assert "T _Z4openRKNSt7" in lab.sh("nm -D libs.so").out

@@ -691,7 +691,7 @@ class SupplierSearch {
         continue;
       }
       if (const auto namesake = on_line.find(library_option(library->first)); namesake != on_line.end()) {
-        offer_namesake(library->first, library->second, *namesake->second);
+        if (*namesake->second != library->first) offer_namesake(library->first, library->second, *namesake->second);
         continue;
       }
       const std::string option = library_option(library->first);
