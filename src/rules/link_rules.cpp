@@ -280,8 +280,8 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
     if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0 && !begins_lost) {
       findings.push_back(unreadable(input.path, {},
                                     is_of_archives
-                                        ? "holds an archive and no object, so that it has no symbol index: the linker "
-                                          "refuses it"
+                                        ? "the archive has no symbol index, so the linker refuses it: it holds an "
+                                          "archive and no object"
                                         : "the archive has no symbol index, so the linker refuses it: run ranlib"));
       if (is_of_archives) findings.back().fixes.push_back({unpack_nested(input)});
     }

@@ -85,6 +85,37 @@ def test_the_device_link_that_is_missing(lab):
     assert lab.audit("check", "x.so").code == 0
 
 
+CALL = "__device__ int f(int); __global__ void k(int* p) { *p = f(1); }\n"
+BOTH = "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"
+
+
+def device_undefined(lab, words):
+    document = lab.audit("check", "--format", "json", "--", "nvcc", "-dlink", *words.split(), "-o", "x.o").json()
+    return [f for f in document["findings"] if f["rule"] == "device-undefined-symbol"]
+
+
+def test_a_device_function_with_other_parameters(lab):
+    lab.cc("call.o", CALL, "nvcc -rdc=true -arch=sm_80")
+    lab.cc("f.o", "__device__ int f(long x) { return x; }\n", "nvcc -rdc=true -arch=sm_80")
+    [finding] = device_undefined(lab, "-arch=sm_80 call.o f.o")
+    assert (finding["cause"]["kind"], finding["cause"]["text"]) == ("other-parameters", "f.o defines f(long)")
+    assert finding["fixes"][0]["text"].startswith("declare and call f(long) as f.o defines it, or define f(int) there")
+    lab.cc("call.o", CALL.replace("f(int)", "f(long)"), "nvcc -rdc=true -arch=sm_80")
+    assert device_undefined(lab, "-arch=sm_80 call.o f.o") == []
+
+
+def test_an_object_without_one_of_the_gpus(lab):
+    """Two names of it are one cause, and the GPU can be left out."""
+    lab.cc("call.o", CALL.replace("f(1)", "f(1) + g(1)").replace("int f", "int g(int); __device__ int f"), f"nvcc -rdc=true {BOTH}")
+    lab.cc("fg.o", "__device__ int f(int x) { return x; } __device__ int g(int x) { return x; }\n", "nvcc -rdc=true -arch=sm_90")
+    [finding] = device_undefined(lab, f"{BOTH} call.o fg.o")
+    assert finding["cause"]["text"] == "fg.o defines it for compute_90 and sm_90, and not for sm_80" and len(finding["also"]) == 1
+    assert finding["fixes"][1]["text"] == "leave sm_80 out of the architectures of this link"
+    lab.sh("nvcc -dlink -arch=sm_90 call.o fg.o -o x.o")
+    lab.cc("fg.o", "__device__ int f(int x) { return x; } __device__ int g(int x) { return x; }\n", f"nvcc -rdc=true {BOTH}")
+    lab.sh(f"nvcc -dlink {BOTH} call.o fg.o -o x.o")
+
+
 def test_short_form(lab):
     compile(lab, "a.o", "-arch=sm_90")
     assert findings(lab, "--gpu-arch", "sm_90", "a.o") == [] == findings(lab, "--gpu-arch", "90", "a.o")
