@@ -340,7 +340,8 @@ void LoadedFiles::answer(RootError& open) {
       if (!content.fix.empty()) error.fixes = {content.fix};
     }
   } else if (probe.kind == ProbedKind::Elf) {
-    const std::string program = error.symbol.empty() ? std::string() : program_that_keeps(path, error.symbol);
+    const bool may_search = !error.symbol.empty() && searched_ < kMostSearched;
+    const std::string program = may_search ? program_that_keeps(path, error.symbol) : std::string();
     if (const Audit* audit = audit_of(path, program)) attach(error, *audit, path);
   }
 }

@@ -171,6 +171,7 @@ std::vector<Finding> misspelled_in_script(const Evidence& evidence) {
     for (const SymbolPattern& pattern : node.globals)
       if (pattern.cxx && !is_pattern(pattern)) texts.push_back(pattern.text);
   std::vector<Finding> findings;
+  std::set<std::string_view> said;
   if (texts.empty() || evidence.job.output == OutputKind::Relocatable) return findings;
   const WrittenNames written(texts);
   const Exports exports(evidence.job);
@@ -186,7 +187,8 @@ std::vector<Finding> misspelled_in_script(const Evidence& evidence) {
       const std::string shown = demangle(name);
       for (const VersionNode& node : evidence.job.versions)
         for (const SymbolPattern& pattern : node.globals) {
-          if (!pattern.cxx || is_pattern(pattern) || pattern.text == shown || !WrittenName(pattern.text).is(name))
+          if (!pattern.cxx || is_pattern(pattern) || pattern.text == shown || !WrittenName(pattern.text).is(name) ||
+              !said.insert(pattern.text).second)  // a constructor has several symbols
             continue;
           Finding finding =
               make_finding(kVersionNotDefined, name,

@@ -83,6 +83,23 @@ def test_the_device_link_that_is_missing(lab):
     assert command == f"nvcc -dlink {'-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90'} -Xcompiler -fPIC rdc.o -o dlink.o"
     lab.sh(f"{command} && g++ -shared -Wl,-z,defs rdc.o dlink.o -L/usr/local/cuda/lib64 -lcudart -o x.so")
     assert lab.audit("check", "x.so").code == 0
+    # A module of Python: the link and the finished file say it once.
+    lab.cc("m.o", 'extern "C" void *PyInit__C() { return 0; }', "g++ -fPIC")
+    words = "g++ -shared rdc.o m.o -L/usr/local/cuda/lib64 -lcudart -o _C.so"
+    assert [f["rule"] for f in lab.audit("check", "--format", "json", "--", *words.split()).json()["findings"]] == ["device-link-missing"]
+    lab.sh(words)
+    [finding] = [f for f in lab.audit("check", "--format", "json", "_C.so").json()["findings"] if f["rule"] == "undefined-symbol"]
+    assert "nvcc -dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -Xcompiler -fPIC OBJECTS -o dlink.o" in finding["fixes"][0]["text"]
+
+
+def test_an_archive_that_has_what_the_link_asks_for(lab):
+    """The objects have code for a GPU more."""
+    compile(lab, "a.o", "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true")
+    lab.cc("b.o", "__device__ int b(int x) { return x; }\n", "nvcc -rdc=true -arch=sm_90")
+    lab.ar("libb.a", "b.o")
+    assert findings(lab, "--", "nvcc", "-arch=sm_90", "-rdc=true", "a.o", "libb.a", "-o", "x") == []
+    [both] = findings(lab, "--", "nvcc", "-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90", "-rdc=true", "a.o", "libb.a", "-o", "x")
+    assert both[0] == "gpu-arch-differs"
 
 
 CALL = "__device__ int f(int); __global__ void k(int* p) { *p = f(1); }\n"

@@ -157,10 +157,13 @@ void note_failures(const Sets& sets, const std::set<GpuArch>& gpus, Finding& fin
   }
 }
 
-std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
+/// `asked`: the GPUs of the device link; empty: not known.
+std::vector<Finding> differing_among(const std::vector<GpuFile>& files, const std::vector<GpuArch>& asked) {
   Sets sets = sets_of_objects(files);
   if (sets.empty()) return {};
-  const std::set<GpuArch> gpus = gpus_of(sets);
+  std::set<GpuArch> gpus = gpus_of(sets);
+  if (!asked.empty())
+    std::erase_if(gpus, [&](const GpuArch& gpu) { return std::ranges::find(asked, gpu) == asked.end(); });
   for (auto& [held, members] : lacking_members(files, gpus)) {
     auto& list = sets[held];
     list.insert(list.end(), members.begin(), members.end());
@@ -192,8 +195,9 @@ std::vector<Finding> differing_architectures(const Evidence& evidence) {
   // A link may have objects of CUDA and of HIP.
   const auto amd = std::stable_partition(files.begin(), files.end(),
                                          [](const GpuFile& file) { return std::ranges::none_of(file.held, is_amd); });
-  std::vector<Finding> findings = differing_among({files.begin(), amd});
-  for (Finding& finding : differing_among({amd, files.end()})) findings.push_back(std::move(finding));
+  const std::vector<GpuArch> asked = evidence.job.device ? evidence.job.device->archs : std::vector<GpuArch>();
+  std::vector<Finding> findings = differing_among({files.begin(), amd}, asked);
+  for (Finding& finding : differing_among({amd, files.end()}, {})) findings.push_back(std::move(finding));
   return findings;
 }
 

@@ -507,8 +507,8 @@ class ClosureSymbols {
   /// The file keeps the code of the objects that it was linked from.
   static std::string make_device_link(const std::string& asker, const ObjectFacts& object) {
     return fmt::format(
-        "make one device link of its objects with relocatable device code and link {} with the output too: {}; CMake: "
-        "CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON",
+        "make one device link of its objects with relocatable device code and link {} with the output too (setuptools: "
+        "extra_objects): {}; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON",
         asker, device_link_command({&object}, true, {}));
   }
 

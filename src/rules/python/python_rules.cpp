@@ -867,6 +867,7 @@ class ModuleLink {
   bool has_no_supplier(const Unresolved& name) const {
     const bool may_be_elsewhere = is_one_of(name.why, {Missing::Undefined, Missing::NotInProgram});
     if (name.is_reported() || !may_be_elsewhere || name.references.empty()) return false;
+    if (reported_as_missing_device_link(evidence_.job, name)) return false;
     if ((comes_with_the_process(name.symbol) && !is_of_python_2(name.symbol)) ||
         (torch_ && may_define(Host::Torch, name.symbol)))
       return false;
