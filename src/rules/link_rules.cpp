@@ -192,7 +192,7 @@ std::vector<Finding> misspelled_in_script(const Evidence& evidence) {
             continue;
           Finding finding =
               make_finding(kVersionNotDefined, name,
-                           fmt::format("a version script names {}, which is no linker's spelling: {} is not exported",
+                           fmt::format("a version script names {}, and linkers spell it {}: it is not exported",
                                        pattern.text, shown));
           finding.severity = Severity::Warning;
           finding.sites.push_back(make_site(evidence, {id, s}, Role::Kept));
