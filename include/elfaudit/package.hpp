@@ -46,7 +46,10 @@ struct Package {
   /// Its ELF files and archives, by path. In wheels and archives Origin::path is the package, Origin::member a file in it,
   /// "x.whl(pkg/_C.abi3.so)", and Origin::entry and InputFacts::entry the entry that holds it.
   std::vector<InputFacts> files;
-  std::vector<InputError> errors;        ///< of the package as a whole; a file's are in InputFacts::errors
+  std::vector<InputError> errors;  ///< of the package as a whole; a file's are in InputFacts::errors
+  std::map<std::string, std::string>
+      links{};                           ///< of an archive: its symbolic links and what they lead to, as it is written
+  std::vector<std::string> links_out{};  ///< of a directory: links in it to files elsewhere by absolute paths
   std::vector<std::string> leads_out{};  ///< of a directory: links in it to folders elsewhere, which are not followed
 
   /// Objects in a directory: a link would combine them, an audit of the directory doesn't.

@@ -404,6 +404,8 @@ void AuditRun::find_loaded_libraries() {
   std::ranges::move(loaded.notes, std::back_inserter(made_.job.notes));
   made_.images = std::move(loaded.images);
   made_.libraries = std::move(loaded.libraries);
+  made_.libraries.undeclared =
+      attempt_("dpkg", [&] { return undeclared_libraries(made_.packages, made_.images, options_.closure.root); });
 }
 
 void AuditRun::number_names() {

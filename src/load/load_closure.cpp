@@ -110,15 +110,23 @@ class ImageFinder {
     for (const std::uint32_t p : together_.in_order()) {
       const Package& package = packages_[p];
       if (package.kind == PackageKind::Directory) tree_.mount(package.path, p);
+      std::set<std::string> links;
+      for (const auto& [name, target] : package.links) {
+        const std::string path = place_of(package, name);
+        tree_.add_link(path, target, p, !package.is_at_root);
+        links.insert(fs::path(path).lexically_normal().string());
+      }
       for (const InputFacts& file : package.files) {
-        offer(file, path_of(package, file), p);
-        if (package.kind == PackageKind::Directory || !is_loaded(file)) continue;
+        if (!is_loaded(file)) continue;
+        offer(file, installed_path(package, file), p);
+        if (package.kind == PackageKind::Directory) continue;
         const ObjectFacts& object = file.objects.front();
-        tree_.add(path_of(package, file), object, p);
-        // The symbolic link that ldconfig would make, which an archive holds as no file.
-        if (package.kind == PackageKind::Archive && !object.soname.empty() &&
-            object.soname.find('/') == std::string::npos)
-          tree_.add((fs::path(path_of(package, file)).parent_path() / object.soname).string(), object, p);
+        tree_.add(installed_path(package, file), object, p);
+        // The symbolic link that ldconfig would make, where the package has none.
+        if (package.kind != PackageKind::Archive || object.soname.empty() || base_name(object.soname) != object.soname)
+          continue;
+        const fs::path link = fs::path(installed_path(package, file)).parent_path() / object.soname;
+        if (!links.contains(link.lexically_normal().string())) tree_.add(link.string(), object, p);
       }
     }
     if (!job_.scope.command)
@@ -130,10 +138,6 @@ class ImageFinder {
     const std::string name = fs::path(path).filename().string();
     if (is_loaded(file) && file.objects.front().available && host_of(name) == Host::Torch)
       tree_.add_loaded_before(name, path, package);
-  }
-
-  static std::string path_of(const Package& package, const InputFacts& file) {
-    return is_loaded(file) ? installed_path(package, file) : file.path;
   }
 
   void add_images() {
@@ -148,7 +152,7 @@ class ImageFinder {
       const bool packed = packages_[p].kind != PackageKind::Directory;
       for (const InputFacts& file : packages_[p].files) {
         if (!is_loaded(file)) continue;
-        const std::string path = path_of(packages_[p], file);
+        const std::string path = installed_path(packages_[p], file);
         if (packed || seen.insert(path).second) add(file.objects.front(), path, p);
       }
     }
@@ -182,7 +186,8 @@ class ImageFinder {
   bool is_system_here(const Image& image) {
     if (!tree_.root().is_this_machine() || image.closure.loader == LoaderKind::None) return true;
     const std::string usual = usual_interpreter(machine_of(*image.object));
-    return usual.empty() || tree_.find(usual) || tree_.find(image.closure.interpreter);
+    if (tree_.find(image.closure.interpreter)) return true;
+    return image.closure.loader == LoaderKind::Glibc && (usual.empty() || tree_.find(usual));
   }
 
   static Machine machine_of(const ObjectFacts& object) { return {object.machine, object.is_64, object.big_endian}; }
@@ -422,10 +427,8 @@ class ImageFinder {
   }
 
   static void add_neighbours(const std::string& file, std::set<std::string>& folders) {
-    std::error_code error;
-    const fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
-    if (error || folder.relative_path().empty()) return;
-    folders.insert(folder.string());
+    const fs::path folder = fs::path(normal(file)).parent_path();
+    if (!folder.relative_path().empty()) folders.insert(folder.string());
   }
 
   /// Linker scripts and what else has the name is not a library.
@@ -490,7 +493,9 @@ class ImageFinder {
           if (needed.library != kNone || host_of(needed.name) != Host::None || is_given(image, needed.name)) continue;
           if (of_wheel && !is_of_every_system(needed.name)) continue;
           image.of_its_system.insert(needed.name);
-          names[usual_interpreter(machine_of(*image.object))].insert(needed.name);
+          names[image.closure.loader == LoaderKind::Musl ? image.closure.interpreter
+                                                         : usual_interpreter(machine_of(*image.object))]
+              .insert(needed.name);
         }
     }
     for (const auto& [interpreter, some] : names) {
@@ -775,7 +780,9 @@ class Walk {
     } else if (is_loader(name)) {
       take(answer, asker, result_.interpreter, {FoundBy::Loader, {}, kNone});
     } else if (name.find('/') != std::string::npos) {
-      take(answer, asker, with_tokens(name, tokens(asker)), {FoundBy::Path, {}, kNone});
+      // A relative one is a file of the folder that the program is started in, whichever that will be.
+      if (const std::string path = with_tokens(name, tokens(asker)); path.starts_with('/'))
+        take(answer, asker, path, {FoundBy::Path, {}, kNone});
     } else if (result_.loader == LoaderKind::Musl) {
       search_as_musl(answer, asker);
     } else {

@@ -507,7 +507,11 @@ std::optional<TreeFile> regular_file(const std::string& real) {
 }  // namespace
 
 void LoadTree::add(const std::string& path, const ObjectFacts& facts, std::uint32_t package) {
-  added_[normal(path)].push_back({package, count_++, &facts});
+  added_[normal(path)].push_back({package, numbers_.try_emplace(&facts, numbers_.size()).first->second, &facts});
+}
+
+void LoadTree::add_link(const std::string& path, const std::string& target, std::uint32_t package, bool moves) {
+  links_[normal(path)].push_back({package, moves, target});
 }
 
 void LoadTree::mount(std::string directory, std::uint32_t package) {
@@ -565,12 +569,32 @@ const std::optional<TreeFile>& LoadTree::find(const std::string& path) {
   return at->second;
 }
 
-std::optional<TreeFile> LoadTree::look_up(const std::string& path) const {
-  if (path.empty()) return std::nullopt;
+std::optional<TreeFile> LoadTree::look_up(const std::string& path, int links) const {
+  if (path.empty() || links > kMostLinks) return std::nullopt;
   if (!added_.empty() && path.starts_with('/'))
     if (std::optional<TreeFile> file = find_added(normal(path))) return file;
+  if (const std::optional<std::string> target = without_link(path)) return look_up(*target, links + 1);
   if (std::optional<TreeFile> file = regular_file(root_.real(path))) return file;
   return mounts_.empty() ? std::nullopt : find_mounted(normal(path));
+}
+
+std::optional<std::string> LoadTree::without_link(const std::string& path) const {
+  if (links_.empty() || !path.starts_with('/')) return std::nullopt;
+  fs::path done = "/";
+  const fs::path all(path);  // "lib64/../x" is beside what lib64 leads to
+  for (auto part = std::next(all.begin()); part != all.end(); ++part) {
+    done = *part == ".." ? done.parent_path() : *part == "." || part->empty() ? done : done / *part;
+    const auto found = links_.find(done.string());
+    if (found == links_.end()) continue;
+    const auto link =
+        std::ranges::find_if(found->second, [&](const Link& one) { return rank(one.package).has_value(); });
+    if (link == found->second.end()) continue;
+    fs::path target = (done.parent_path() / link->target).lexically_normal();
+    if (link->moves && !below(target.string(), kUnpacked)) return std::string();
+    for (auto rest = std::next(part); rest != all.end(); ++rest) target /= *rest;
+    return target.string();
+  }
+  return std::nullopt;
 }
 
 std::optional<TreeFile> LoadTree::find_added(const std::string& path) const {
@@ -701,11 +725,13 @@ std::string installed(const std::string& entry) {
 
 }  // namespace
 
-std::string installed_path(const Package& package, const InputFacts& file) {
-  if (package.kind == PackageKind::Directory) return file.path;
-  const std::string& entry = file.objects.front().origin.entry;
+std::string place_of(const Package& package, const std::string& entry) {
   if (package.kind == PackageKind::Wheel) return installed(entry);
   return (package.is_at_root ? "/" : std::string(kUnpacked) + "/") + entry;
+}
+
+std::string installed_path(const Package& package, const InputFacts& file) {
+  return package.kind == PackageKind::Directory ? file.path : place_of(package, file.objects.front().origin.entry);
 }
 
 namespace {

@@ -78,6 +78,9 @@ class InstalledTogether {
   std::vector<std::vector<bool>> fits_;
 };
 
+/// Where an entry of a wheel or archive is when that is installed.
+std::string place_of(const Package& package, const std::string& entry);
+
 /// Where a program or shared object of a package is when that is installed; of a directory where it is.
 std::string installed_path(const Package& package, const InputFacts& file);
 
@@ -178,6 +181,10 @@ class LoadTree {
   /// Puts a file of package number `package` at an absolute path ("/<prefix>/.../torch/lib/libc10.so").
   void add(const std::string& path, const ObjectFacts& facts, std::uint32_t package);
 
+  /// A symbolic link of a package at an absolute path. `moves`: the package may be unpacked anywhere, and what the link names by
+  /// an absolute path, or outside of the package, is not there.
+  void add_link(const std::string& path, const std::string& target, std::uint32_t package, bool moves);
+
   /// A directory that is installed over the same site-packages: what isn't in it is looked for in the wheels and in the
   /// other directories, and theirs in it.
   void mount(std::string directory, std::uint32_t package);
@@ -206,7 +213,9 @@ class LoadTree {
     while (path.ends_with('/')) path.pop_back();
     return path;
   }
-  std::optional<TreeFile> look_up(const std::string& path) const;
+  std::optional<TreeFile> look_up(const std::string& path, int links = 0) const;
+  /// The path without its first symbolic link of a package: nothing where it has none, empty where that leads nowhere.
+  std::optional<std::string> without_link(const std::string& path) const;
   std::optional<TreeFile> find_added(const std::string& path) const;
   std::optional<TreeFile> find_mounted(const std::string& path) const;
 
@@ -215,7 +224,7 @@ class LoadTree {
 
   struct Added {
     std::uint32_t package;
-    std::uint64_t number;  ///< of all that were added
+    std::uint64_t number;  ///< of the file, which may have several paths
     const ObjectFacts* facts;
   };
   struct Mount {
@@ -228,8 +237,14 @@ class LoadTree {
   };
 
   Root root_;
+  struct Link {
+    std::uint32_t package;
+    bool moves;
+    std::string target;
+  };
+  std::map<std::string, std::vector<Link>> links_;
   std::map<std::string, std::vector<Added>> added_;
-  std::uint64_t count_ = 0;  ///< of what was added
+  std::map<const ObjectFacts*, std::uint64_t> numbers_;  ///< of what was added
   std::vector<Mount> mounts_;
   std::map<std::string, std::vector<LoadedBefore>> loaded_before_;
   std::vector<std::uint32_t> seen_;                                 ///< the packages that are there

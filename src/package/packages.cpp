@@ -411,6 +411,7 @@ Package read_tar_package(const std::string& path) {
     if (path.ends_with(".conda")) package.system = conda_name(path);
     while (const TarPackage::Entry* entry = tar.next())
       has_debug_info = read_entry(tar, *entry, package) || has_debug_info;
+    for (const TarPackage::Link& link : tar.links()) package.links.emplace(link.name, link.target);
   } catch (const InputError& error) {
     package.errors.push_back(error);
   }
@@ -501,9 +502,17 @@ class DirectoryWalk {
         if (++seen_ == limits::kPackageFiles + 1)
           add_error(directory, fmt::format("more than {} files", limits::kPackageFiles));
         if (seen_ > limits::kPackageFiles) return;
+        if (is_link && is_binary_name(name)) look_at_link(path);
         add_file(identity, {path, is_link});
       }
     }
+  }
+
+  void look_at_link(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (!error && target.is_absolute() && !is_below_top(path))
+      found_.links_out.push_back(path + " -> " + target.string());
   }
 
   bool is_below_top(const std::string& path) const {
@@ -658,6 +667,7 @@ Package read_directory(const std::string& path, DirectoryContent& content, unsig
   package.path = path;
   package.errors = std::move(content.errors);
   package.leads_out = std::move(content.leads_out);
+  package.links_out = std::move(content.links_out);
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
@@ -692,6 +702,16 @@ std::string packed_entries(const Package& package) {
   return some_of(packed, kMostNamed);
 }
 
+/// Empty when there is none.
+std::string links_to_files_elsewhere(const Package& package) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::vector<std::string>& links = package.links_out;
+  if (links.empty()) return {};
+  return fmt::format("{}: {} outside of it, which {} not there on another machine: {}", package.path,
+                     links.size() == 1 ? "a link leads to a file" : fmt::format("{} links lead to files", links.size()),
+                     links.size() == 1 ? "is" : "are", some_of(links, kMostNamed));
+}
+
 /// Empty when no link leads out of the folder.
 std::string links_that_lead_out(const Package& package) {
   const std::size_t n = package.leads_out.size();
@@ -717,6 +737,7 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
       out.push_back(fmt::format("{}: its {} objects were not linked together: {}", package.path, objects,
                                 how_to_link(package.path)));
     if (std::string links = links_that_lead_out(package); !links.empty()) out.push_back(std::move(links));
+    if (std::string links = links_to_files_elsewhere(package); !links.empty()) out.push_back(std::move(links));
     if (const std::string named = packed_entries(package); !named.empty())
       out.push_back(package.path + " contains archives that are not opened: " + named);
   }

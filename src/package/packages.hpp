@@ -22,6 +22,7 @@ struct DirectoryContent {
   std::vector<std::string> wheels;        ///< for these see is_package()
   std::vector<std::string> tar_packages;  ///< .deb, .rpm, .conda, .apk and .aar; others are passed over
   std::vector<InputError> errors;         ///< what could not be looked at; there is nothing
+  std::vector<std::string> links_out;     ///< absolute symbolic links to binary files that are not in or below it
   std::vector<std::string> leads_out;     ///< symbolic links to directories that are not in or below it
 };
 

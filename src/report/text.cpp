@@ -305,8 +305,13 @@ std::string what_was_read(const Audit& audit) {
   if (!audit.inputs.empty() || audit.packages.empty()) parts.push_back(what_was_linked(audit));
   std::size_t files = 0;
   for (const Package& package : audit.packages) files += package.files.size();
+  const auto folders =
+      static_cast<std::size_t>(std::ranges::count(audit.packages, PackageKind::Directory, &Package::kind));
+  const std::size_t packages = audit.packages.size() - folders;
   if (!audit.packages.empty())
-    parts.push_back(counted(files, "file") + " in " + counted(audit.packages.size(), "package"));
+    parts.push_back(counted(files, "file") + " in " + (folders == 0 ? "" : counted(folders, "folder")) +
+                    (folders != 0 && packages != 0 ? " and " : "") +
+                    (packages == 0 ? "" : counted(packages, "package")));
   std::size_t unlinked = 0;
   for (const Package& package : audit.packages) unlinked += package.unlinked_objects();
   if (unlinked > 1) parts.back() += fmt::format(" ({} objects not linked together)", unlinked);

@@ -9,11 +9,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,7 +25,10 @@
 #include "elfaudit/error.hpp"
 #include "resolve/linked_objects.hpp"
 #include "scan/scan.hpp"
+#include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -557,6 +564,163 @@ std::string older_version(const ObjectFacts& library, std::string_view symbol, s
     best = library.text(other.version);
   }
   return std::string(best);
+}
+
+// --- The packages of libraries, as dpkg knows them: deb-shlibs(5), deb-control(5), and "Package states" in dpkg(1).
+
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+/// The names in "libc6 (>= 2.34), libz1:any | zlib1g".
+void add_packages(std::string_view list, Names& names) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(",|"), list.size());
+    std::string_view name = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    name.remove_prefix(std::min(name.find_first_not_of(" \t\n"), name.size()));
+    name = name.substr(0, name.find_first_of(" :(\t\n"));
+    if (!name.empty()) names.emplace(name);
+  }
+}
+
+class DpkgDatabase {
+ public:
+  /// Throws InputError.
+  explicit DpkgDatabase(const std::string& folder) {
+    const MappedFile file(folder + "/status");
+    const std::string_view text = ByteView(file.bytes()).text(0, file.bytes().size());
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find("\n\n", at), text.size());
+      add_paragraph(text.substr(at, end - at));
+      at = end + 2;
+    }
+    note_use(folder + "/info");
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder + "/info", error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+      if (entry->path().extension() == ".shlibs") read_shlibs(entry->path());
+  }
+
+  /// The packages that bring a library of that name to an architecture; none where that isn't known.
+  const Names& owners(const std::string& architecture, const std::string& soname) const {
+    static const Names none;
+    for (const std::string& of : {architecture, std::string()})
+      if (const auto found = owners_.find({of, soname}); found != owners_.end()) return found->second;
+    return none;
+  }
+
+  /// What is installed with packages that depend on `direct`; nothing where one of them is not known here.
+  std::optional<Names> with(const std::vector<std::string>& direct) const {
+    Names all = essential_;
+    std::vector<std::string> open(essential_.begin(), essential_.end());
+    open.insert(open.end(), direct.begin(), direct.end());
+    Names of_unknown;
+    while (!open.empty()) {
+      const std::string name = std::move(open.back());
+      open.pop_back();
+      all.insert(name);
+      Names next;
+      if (const auto known = depends_.find(name); known != depends_.end()) next = known->second;
+      const auto provided = provided_.find(name);
+      if (provided != provided_.end()) next.insert(provided->second.begin(), provided->second.end());
+      const bool is_known = depends_.contains(name) || provided != provided_.end();
+      if (!is_known && std::ranges::find(direct, name) != direct.end()) return std::nullopt;
+      for (const std::string& one : next)
+        if (all.insert(one).second) open.push_back(one);
+    }
+    return all;
+  }
+
+ private:
+  void add_paragraph(std::string_view paragraph) {
+    std::string name;
+    Names depends, provides;
+    bool installed = false, essential = false;
+    while (!paragraph.empty()) {
+      std::size_t end = paragraph.find('\n');
+      while (end < paragraph.size() - 1 && paragraph[end + 1] == ' ') end = paragraph.find('\n', end + 1);
+      std::string_view line = paragraph.substr(0, end);
+      paragraph.remove_prefix(std::min(line.size() + 1, paragraph.size()));
+      if (take_prefix(line, "Package: ")) name = line;
+      if (take_prefix(line, "Status: ")) installed = line.ends_with(" installed");
+      if (take_prefix(line, "Essential: ")) essential = line == "yes";
+      if (take_prefix(line, "Depends: ") || take_prefix(line, "Pre-Depends: ")) add_packages(line, depends);
+      if (take_prefix(line, "Provides: ")) add_packages(line, provides);
+    }
+    if (!installed || name.empty()) return;
+    if (essential) essential_.insert(name);
+    depends_[name].insert(depends.begin(), depends.end());
+    for (const std::string& other : provides) provided_[other].insert(name);
+  }
+
+  /// "libz 1 zlib1g (>= 1:1.2.3)" in "zlib1g:amd64.shlibs" is libz.so.1; "libfoo 1.2 ..." may be libfoo-1.2.so too.
+  void read_shlibs(const std::filesystem::path& path) {
+    const MappedFile file(path.string());
+    std::istringstream lines(std::string(ByteView(file.bytes()).text(0, file.bytes().size())));
+    const std::string stem = path.stem().string();
+    const std::size_t colon = stem.find(':');
+    const std::string architecture = colon == std::string::npos ? std::string() : stem.substr(colon + 1);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string library, version, packages;
+      words >> library >> version;
+      if (!words || library.ends_with(':') || library.starts_with('#')) continue;
+      std::getline(words, packages);
+      Names names = {stem.substr(0, colon)};
+      add_packages(packages, names);
+      owners_[{architecture, library + ".so." + version}].insert(names.begin(), names.end());
+      owners_[{architecture, library + "-" + version + ".so"}].insert(names.begin(), names.end());
+    }
+  }
+
+  std::map<std::pair<std::string, std::string>, Names> owners_;
+  std::map<std::string, Names, std::less<>> depends_, provided_;
+  Names essential_;
+};
+
+bool has_library(const Package& package, std::string_view name) {
+  return std::ranges::any_of(package.files, [&](const InputFacts& file) {
+    return base_name(file.entry) == name || (!file.objects.empty() && file.objects.front().soname == name);
+  });
+}
+
+}  // namespace
+
+std::vector<UndeclaredLibrary> undeclared_libraries(const std::vector<Package>& packages,
+                                                    const std::vector<Image>& images, const std::string& root) {
+  const std::string folder = root + "/var/lib/dpkg";
+  const auto is_judged = [](const Package& package) {
+    return !package.system.name.empty() && package.kind == PackageKind::Archive && package.path.ends_with(".deb");
+  };
+  if (std::ranges::none_of(packages, is_judged) || !is_there(folder + "/status")) return {};
+  std::vector<UndeclaredLibrary> found;
+  try {
+    const DpkgDatabase database(folder);
+    for (std::uint32_t p = 0; p < packages.size(); ++p) {
+      const Package& package = packages[p];
+      if (!is_judged(package)) continue;
+      const std::optional<Names> there = database.with(package.system.packages);
+      std::set<std::string> seen;
+      for (const Image& image : images) {
+        if (!there || image.package != p || !image.system_is_here) continue;
+        for (const std::string& needed : image.object->needed) {
+          const Names& owners = database.owners(package.system.architecture, needed);
+          const auto is_met = [&](const std::string& owner) {
+            return owner == package.system.name || there->contains(owner);
+          };
+          const auto is_given = [&](const Package& other) { return has_library(other, needed); };
+          if (owners.empty() || std::ranges::any_of(owners, is_met) || std::ranges::any_of(packages, is_given) ||
+              !seen.insert(needed).second)
+            continue;
+          found.push_back({p, image.object, needed, *owners.begin()});
+        }
+      }
+    }
+  } catch (const InputError&) {  // then nothing is known
+    return {};
+  }
+  return found;
 }
 
 }  // namespace elfaudit

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "elfaudit/facts.hpp"
+#include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
@@ -153,6 +154,11 @@ struct SystemUses {
 /// symbols show. `libraries`: more shared objects that references bind to, after those of the inputs. Throws InputError.
 SystemUses find_system_uses(const std::vector<InputFacts>& inputs, const Resolution& resolution,
                             const std::vector<ObjectFacts>& libraries, const System& system);
+
+/// Libraries that files of Debian packages need, as far as the dpkg database below `root` (empty: of this machine) knows their
+/// packages and all that the package depends on. Nothing without a database.
+std::vector<UndeclaredLibrary> undeclared_libraries(const std::vector<Package>& packages,
+                                                    const std::vector<Image>& images, const std::string& root);
 
 /// The newest version below `version` that a library has of a symbol and `system` allows; empty for none.
 std::string older_version(const ObjectFacts& library, std::string_view symbol, std::string_view version,

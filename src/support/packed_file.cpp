@@ -339,6 +339,7 @@ struct Libarchive {
   const char* (*error_string)(archive*);
   const char* (*pathname)(archive_entry*);
   const char* (*hardlink)(archive_entry*);
+  const char* (*symlink)(archive_entry*);
   std::int64_t (*size)(archive_entry*);
   mode_t (*filetype)(archive_entry*);
   SharedLibrary library{kLibarchive};
@@ -357,6 +358,7 @@ struct Libarchive {
     library.find(error_string, "archive_error_string");
     library.find(pathname, "archive_entry_pathname");
     library.find(hardlink, "archive_entry_hardlink");
+    library.find(symlink, "archive_entry_symlink");
     library.find(size, "archive_entry_size");
     library.find(filetype, "archive_entry_filetype");
   }
@@ -410,6 +412,7 @@ struct TarPackage::Reader {
   std::uint64_t entries = 0;
   std::uint64_t together = 0;  ///< bytes of all entries so far
   std::unordered_set<std::string> names;
+  std::vector<Link> links;
 
   [[noreturn]] void fail(const std::string& why) const { throw InputError(path, why); }
 
@@ -488,6 +491,7 @@ struct TarPackage::Reader {
       if (++entries > limits.entries) fail(fmt::format("has more than {} entries", limits.entries));
       count(header);
       if (S_ISREG(libarchive().filetype(header)) && libarchive().hardlink(header) == nullptr) break;
+      if (S_ISLNK(libarchive().filetype(header))) add_link(header);
     }
     const char* name = libarchive().pathname(header);
     entry = {
@@ -498,6 +502,19 @@ struct TarPackage::Reader {
     if (entry.size > limits.entry && entry.damage.empty())
       entry.damage = fmt::format("would be {} bytes, more than is read of one entry", entry.size);
     return &entry;
+  }
+
+  /// A name or target that could write on a terminal is of no use.
+  void add_link(archive_entry* header) {
+    const char* name = libarchive().pathname(header);
+    const char* target = libarchive().symlink(header);
+    if (name == nullptr || target == nullptr) return;
+    Link link{name, target};
+    if (link.name.starts_with("./")) link.name.erase(0, 2);
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+    if (link.target.size() <= limits.name && std::ranges::none_of(link.target, is_control) &&
+        judge_name(link.name, entries, limits).empty())
+      links.push_back(std::move(link));
   }
 
   /// Also what is passed over is decompressed.
@@ -531,6 +548,8 @@ TarPackage::TarPackage(const std::string& path, Part part, const EntryLimits& li
 TarPackage::~TarPackage() = default;
 
 const TarPackage::Entry* TarPackage::next() { return reader_->next(); }
+
+const std::vector<TarPackage::Link>& TarPackage::links() const { return reader_->links; }
 
 std::size_t TarPackage::read(std::span<std::byte> into) { return reader_->read(into); }
 

@@ -139,6 +139,13 @@ class TarPackage {
   /// The next bytes of the entry, fewer at its end. Throws InputError that names it.
   std::size_t read(std::span<std::byte> into);
 
+  struct Link {
+    std::string name;    ///< as that of an entry
+    std::string target;  ///< as it is written
+  };
+  /// The symbolic links that next() has passed by.
+  const std::vector<Link>& links() const;
+
   /// All of the entry, of which nothing but `head` has been read. Throws InputError that names it.
   Buffer read_rest(std::span<const std::byte> head);
 

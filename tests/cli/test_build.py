@@ -258,7 +258,7 @@ def test_a_folder_of_objects_is_not_said_to_be_clean(two):
     assert "error: b/bin/good: is older than what it is linked from: its link failed or was not run" in two.audit("check", "b").out
     two.sh("touch b/bin/good")
     result = two.audit("check", "b")
-    assert result.code == 0 and result.out.splitlines()[-1].startswith("clean: 6 files in 1 package (4 objects not linked together)"), result
+    assert result.code == 0 and result.out.splitlines()[-1].startswith("clean: 6 files in 1 folder (4 objects not linked together)"), result
     assert "note: b: its 4 objects were not linked together: elfaudit check -p b audits the links that the build makes" in result.out, result
     assert "elfaudit check -p b audits" in two.audit("check", ".").out
     two.sh("rm b/build.ninja")

@@ -70,7 +70,7 @@ def test_packages_in_a_folder_are_listed_and_checked(built):
     for form in ("text", "jsonl"):
         result = built.audit("list", "symbols", "--format", form, "folder")
         assert result.code == 0 and "folder/x.deb(usr/lib/libinner.a(member.o))" in result.out, result
-    assert built.audit("check", "folder").out == "clean: 3 files in 2 packages\n"
+    assert built.audit("check", "folder").out == "clean: 3 files in 1 folder and 1 package\n"
     assert built.audit("check", "folder/x.deb").out == "clean: 2 files in 1 package\n"
 
 
@@ -223,7 +223,7 @@ def test_packages_of_other_systems(built, name):
     assert built.audit("check", f"some/{name}").out == "clean: 1 file in 1 package\n"
     assert built.audit("diff", f"some/{name}", f"some/{name}").code == 0
     # A Java package in a directory is passed over, like a tarball.
-    assert ("clean: 1 file in 2 packages" in built.audit("check", "some").out) == (name != "x.jar")
+    assert ("clean: 1 file in 1 folder and 1 package" in built.audit("check", "some").out) == (name != "x.jar")
 
 
 @pytest.mark.parametrize("entry, code", [("lib/arm64-v8a/libuse.so", 0), ("usr/lib/libuse.so", 1)])
@@ -363,7 +363,64 @@ def test_separate_debug_files_are_passed_over(lab, packed):
     lab.sh("cd tree/opt/x && mkdir debug && objcopy --only-keep-debug bin/x debug/x.debug && objcopy --only-keep-debug lib/libx.so.1 debug/libx.debug")
     lab.sh("tar cf x.tar -C tree opt && dpkg-deb --root-owner-group -b tree x.deb && rm -r tree/DEBIAN")
     result = lab.audit("check", packed)
-    assert (result.code, result.out) == (0, "clean: 2 files in 1 package\n")
+    assert (result.code, result.out) == (0, f"clean: 2 files in 1 {'folder' if packed == 'tree' else 'package'}\n")
     lab.sh("rm -r tree/opt/x/bin tree/opt/x/lib && mkdir tree/DEBIAN && echo 'Package: x-dbgsym\nVersion: 1\nArchitecture: amd64\nMaintainer: x <x@x>\nDescription: x' >tree/DEBIAN/control")
     lab.sh("tar cf x.tar -C tree opt && dpkg-deb --root-owner-group -b tree x.deb && rm -r tree/DEBIAN")
     assert lab.audit("check", packed).code == 0
+
+
+@pytest.mark.parametrize("name", ["x.tar", "x.deb"])
+def test_symbolic_links_of_a_package_are_followed(lab, name):
+    deb(lab, "good.deb", rpath="$ORIGIN/../lib64")
+    pack = "tar cf x.tar -C tree opt && dpkg-deb --root-owner-group -b tree x.deb"
+    lab.sh(f"mv tree/opt/x/lib/libx.so.1 tree/opt/x/lib/libreal.so && ln -s lib tree/opt/x/lib64 && ln -s libreal.so tree/opt/x/lib/libx.so.1 && tree/opt/x/bin/x && {pack}")
+    assert found_in(lab, name) == (0, [])
+    lab.sh(f"ln -sfn nowhere.so tree/opt/x/lib/libx.so.1 && ! tree/opt/x/bin/x && {pack}")
+    assert [finding[0] for finding in found_in(lab, name)[1]] == ["needed-not-found"]
+
+
+def test_a_link_to_a_file_of_the_machine_that_packed_it(lab):
+    deb(lab, "x.deb")
+    lab.sh("mv tree/opt/x/lib/libx.so.1 away.so && ln -s $PWD/away.so tree/opt/x/lib/libx.so.1 && tar cf x.tar -C tree/opt x && tree/opt/x/bin/x")
+    code, [(rule, severity, message)] = found_in(lab, "x.tar")
+    assert (code, rule, severity) == (1, "needed-not-found", "error") and f"is in this package a link to {lab.path}/away.so, which is not in it" in message
+    assert "a link leads to a file outside of it, which is not there on another machine: tree/opt/x/lib/libx.so.1 -> " in lab.audit("check", "tree").out
+
+
+# package-depends
+
+
+STATUS = """Package: libwares2
+Status: install ok installed
+Depends: libother1 (>= 1) | libnone1
+
+Package: libother1
+Status: install ok installed
+Provides: virtual
+
+Package: base
+Essential: yes
+Status: install ok installed
+Depends: libc6
+
+Package: libc6
+Status: install ok installed
+"""
+
+
+@pytest.mark.parametrize("depends,missing", [
+    ("", {"libother1"}), ("libother1", set()), ("base, libother1 (>= 1)", set()), ("libwares2:any", set()), ("virtual", set()), ("libc6", {"libother1"}),
+    ("not-here", set()),
+])  # fmt: skip
+def test_a_package_depends_on_those_of_its_libraries(lab, depends, missing):
+    need("dpkg-deb")
+    lab.sh("mkdir -p tree/DEBIAN tree/usr/bin root/var/lib/dpkg/info root/usr/lib && printf 'libother 1 libother1 (>= 1)\nudeb: libother 1 x\n' >root/var/lib/dpkg/info/libother1:amd64.shlibs && echo 'libc 6 libc6' >root/var/lib/dpkg/info/libc6:amd64.shlibs")
+    lab.write("root/var/lib/dpkg/status", STATUS)
+    lab.sh("echo 'int other(void) { return 0; }' >o.c && gcc -shared -fPIC -Wl,-soname,libother.so.1 o.c -o root/usr/lib/libother.so.1 && echo 'int other(void); int main(void) { return other(); }' >m.c && gcc m.c root/usr/lib/libother.so.1 -o tree/usr/bin/m")
+    lab.write("tree/DEBIAN/control", "Package: m\nVersion: 1\nArchitecture: amd64\n" + (f"Depends: {depends}\n" if depends else "") + "Maintainer: x <x@x>\nDescription: x\n")
+    lab.sh("dpkg-deb --root-owner-group -b tree m.deb")
+    result = lab.audit("check", "--format", "json", "--root", "root", "--select", "package-depends", "m.deb")
+    found = [f["message"] for f in result.json()["findings"]]
+    assert found == [f"usr/bin/m needs libother.so.1 of the package {owner}, on which m does not depend" for owner in missing]
+    lab.sh("rm root/var/lib/dpkg/status")
+    assert lab.audit("check", "--format", "json", "--root", "root", "--select", "package-depends", "m.deb").json()["findings"] == []

@@ -202,4 +202,5 @@ def test_a_library_of_the_wheel_is_found_before_the_wheel_is_tagged(lab):
     files = {ENTRY: module(lab, "-Wl,--no-as-needed", "libown.so", "libc.so", function="begin"), "pkg/lib/libown.so": (lab.path / "libown.so").read_bytes()}
     (finding,) = findings(lab, "manylinux_2_17_x86_64", files)
     assert finding["fixes"][0]["text"] == f"let {ENTRY} find libown.so in the wheel (see needed-not-found), then tag the wheel manylinux_2_34_x86_64"
-    assert findings(lab, "manylinux_2_34_x86_64", files) == []
+    (finding,) = findings(lab, "manylinux_2_34_x86_64", files)
+    assert [fix["text"] for fix in finding["fixes"]] == [f"let {ENTRY} find libown.so in the wheel (see needed-not-found)"]

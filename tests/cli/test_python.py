@@ -27,6 +27,11 @@ def check(lab, *arguments):
 # --- python-tag
 
 
+def test_a_module_for_another_version_than_the_tag(lab):
+    result = lab.audit("check", wheel(lab, "vllm-1.0-cp310-cp310-linux_x86_64.whl", one_for_each(lab, 11)))
+    assert "error: deep_gemm/_C is imported by CPython 3.11 only, but the tag cp310-cp310 promises CPython 3.10 [python-tag]" in result.out
+
+
 def test_one_version_in_an_abi3_wheel(lab):
     """vLLM 0.20.0: pybind11's _C was built once, in a wheel for every CPython from 3.8 on."""
     name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 12), ">=3.10,<3.14")

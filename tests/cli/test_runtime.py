@@ -937,7 +937,7 @@ def foo(lab, path, script):
     lab.sh(f"mkdir -p {pathlib.Path(path).parent} && gcc -shared -fPIC -Wl,--version-script=l.map -Wl,-soname,libfoo.so.1 l.c -o {path}")
 
 
-@pytest.mark.parametrize("given", ["tree", "tree/bin/app"])
+@pytest.mark.parametrize("given", ["tree", "tree/bin/app", "x.tar"])
 def test_an_unmet_version_is_one_finding_and_names_the_file_that_defines_it(lab, given):
     foo(lab, "tree/lib/libfoo.so.1.2", NEW)
     foo(lab, "tree/lib/libfoo.so.1.1", OLD)
@@ -989,3 +989,23 @@ def test_a_folder_is_not_mended_by_another_one(lab):
     assert findings(lab, "A", "B") == findings(lab, "B", "A") == findings(lab, "B")
     (finding,) = findings(lab, "B", code=1)
     assert finding["fixes"][0]["text"] == "link B/prog with -Wl,-rpath,'$ORIGIN/lib'"
+
+
+@pytest.mark.parametrize("given", ["pkg", "x.tar"])
+def test_a_library_that_was_linked_by_its_path(lab, given):
+    lab.sh("mkdir -p pkg/bin pkg/lib; echo 'int f(void) { return 0; }' >l.c; echo 'int f(void); int main(void) { return f(); }' >m.c; gcc -shared -fPIC l.c -o pkg/lib/libx.so; gcc m.c pkg/lib/libx.so -Wl,-rpath,'$ORIGIN/../lib' -o pkg/bin/app; tar cf x.tar pkg; mkdir e; cp -r pkg x.tar e")
+    assert runs(lab, "pkg/bin/app") and not runs(lab, "cd / && $OLDPWD/pkg/bin/app")  # one folder makes the difference
+    for where in (given, f"e/{given}"):
+        finding = only(lab, where, rule="needed-not-found", severity="error")
+        assert "pkg/lib/libx.so, which is a file of the folder that the program is started in" in finding["message"]
+        assert finding["cause"]["kind"] == "needed-path" and "link libx.so with -Wl,-soname,libx.so, and then" in finding["fixes"][0]["text"]
+    lab.sh("gcc -shared -fPIC -Wl,-soname,libx.so l.c -o pkg/lib/libx.so; gcc m.c pkg/lib/libx.so -Wl,-rpath,'$ORIGIN/../lib' -o pkg/bin/app; tar cf x.tar pkg")
+    assert findings(lab, given, code=0) == []
+
+
+def test_the_runpath_leads_to_the_library_of_the_package(lab):
+    lab.sh("mkdir -p c/bin c/lib; echo 'int f(void) { return 0; }' >l.c; echo 'int f(void); int main(void) { return f(); }' >m.c; gcc -shared -fPIC -Wl,-soname,libx.so.1 l.c -o c/lib/libx.so.1; gcc m.c c/lib/libx.so.1 -Wl,-rpath,/tmp/nowhere -o c/bin/app; tar cf x.tar c")
+    for given in ("c", "x.tar"):
+        finding = only(lab, given, rule="runpath-unsafe", severity="warning")
+        assert [fix["text"] for fix in finding["fixes"]][0] == "patchelf --set-rpath '$ORIGIN/../lib' c/bin/app"
+        assert finding["fixes"][1]["text"].startswith("link it with -Wl,-rpath,'$ORIGIN/../lib' in place of -rpath /tmp/nowhere")

@@ -97,10 +97,10 @@ def test_links_that_lead_out_of_a_directory_are_not_followed(lab):
     (lab.path / "tree/out").symlink_to("../elsewhere")
     (lab.path / "tree/treee").symlink_to(lab.path / "elsewhere")
     result = lab.audit("check", "tree")
-    assert "clean: 1 file in 1 package" in result.out, result
+    assert "clean: 1 file in 1 folder" in result.out, result
     assert "note: tree: 2 links to a folder outside of it are not followed (tree/out, ...)" in result.out, result
     (lab.path / "door").symlink_to("tree")  # the directory itself may be one
-    assert "clean: 1 file in 1 package" in lab.audit("check", "door").out
+    assert "clean: 1 file in 1 folder" in lab.audit("check", "door").out
 
 
 def test_a_directory_with_nothing_to_audit_is_not_clean(lab):

@@ -399,21 +399,50 @@ std::vector<std::string> needed_from(const Image& image, const std::string& dire
   return {names.begin(), names.end()};
 }
 
+/// "$ORIGIN/../lib" where the image's own package has a file of that name, the nearest; else empty.
+std::string own_folder_of(const Evidence& evidence, const Image& image, const std::string& name) {
+  if (image.package == kNone) return {};
+  std::error_code error;
+  const auto place = [&](const ObjectFacts& object) {
+    return object.origin.entry.empty() ? fs::absolute(object.origin.path, error).lexically_normal()
+                                       : fs::path(object.origin.entry);
+  };
+  std::string best;
+  for (const Image& other : evidence.images) {
+    if (other.package != image.package || other.object->machine != image.object->machine) continue;
+    const fs::path file = place(*other.object);
+    if (file.filename() != name && other.object->soname != name) continue;
+    const std::string relative = file.parent_path().lexically_relative(place(*image.object).parent_path()).string();
+    const std::string spelled = relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative;
+    if (best.empty() || spelled.size() < best.size()) best = spelled;
+  }
+  return best;
+}
+
 /// What the path is to be in place of one with `directory`.
-Fix replaced_directory(const Evidence& evidence, const Image& image, const std::string& directory) {
+std::vector<Fix> replaced_directory(const Evidence& evidence, const Image& image, const std::string& directory) {
+  const auto without = [&](const std::string& instead) {
+    return Fix{fmt::format("link it with{} -rpath {}; CMake replaces it by CMAKE_INSTALL_RPATH when it installs",
+                           instead, directory.empty() ? "''" : directory)};
+  };
+  if (image.closure.libraries.empty()) return {without("out")};
   std::string found;
-  const std::vector<std::string> names = needed_from(image, directory, found);
+  std::vector<std::string> names = needed_from(image, directory, found);
   std::error_code error;
   const fs::path from = fs::absolute(image.closure.libraries.front().path, error).lexically_normal();
   const fs::path to = fs::absolute(found, error).lexically_normal();
   const bool moves_along =
       !found.empty() && !image.object->origin.is_member() && share_a_tree(from.string(), to.string());
   std::vector<std::string> path;
-  if (moves_along) {
+  std::erase_if(names, [&](const std::string& name) {
+    const std::string own = own_folder_of(evidence, image, name);
+    if (!own.empty() && std::ranges::find(path, own) == path.end()) path.push_back(own);
+    return !own.empty();
+  });
+  const std::string own = fmt::format("{}", fmt::join(path, ":"));
+  if (!names.empty()) {
     const std::string relative = to.parent_path().lexically_relative(from.parent_path()).string();
-    path.push_back(relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative);
-  } else if (!names.empty()) {
-    path.emplace_back("$ORIGIN");
+    path.push_back(!moves_along || relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative);
   }
   for (const std::string& other : image.object->runpath)
     if (why_unsafe(evidence, image, other).empty() && std::ranges::find(path, other) == path.end())
@@ -421,8 +450,9 @@ Fix replaced_directory(const Evidence& evidence, const Image& image, const std::
   const std::string file = short_name(image, 0);
   const std::string command = path.empty() ? fmt::format("patchelf --remove-rpath {}", file)
                                            : fmt::format("patchelf --set-rpath '{}' {}", fmt::join(path, ":"), file);
-  if (names.empty() || moves_along) return {command};
-  return {fmt::format("put {} beside it, and {}", some_of(names, 3), command)};
+  const Fix patch{names.empty() || moves_along ? command
+                                               : fmt::format("put {} beside it, and {}", some_of(names, 3), command)};
+  return {patch, without(own.empty() ? "out" : fmt::format(" -Wl,-rpath,'{}' in place of", own))};
 }
 
 }  // namespace
@@ -438,10 +468,7 @@ static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
       Finding finding =
           make_finding(kRunpathUnsafe, {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
       finding.sites.push_back(loaded_site(image, 0, Role::Candidate));
-      if (!image.closure.libraries.empty()) finding.fixes.push_back(replaced_directory(evidence, image, directory));
-      finding.fixes.push_back(
-          {fmt::format("link it without -rpath {}; CMake replaces it by CMAKE_INSTALL_RPATH when it installs",
-                       directory.empty() ? "''" : directory)});
+      finding.fixes = replaced_directory(evidence, image, directory);
       if (const std::string meant = origin_lost_in(directory); !meant.empty())
         finding.fixes = {{fmt::format("link {} with {}", name, rpath_option(image, meant))},
                          {fmt::format("patchelf --set-rpath '{}' {}", meant, name)}};
@@ -639,6 +666,21 @@ class NotFound {
     return own == project(place.path);
   }
 
+  /// "lib/libx.so": the search paths are not for names with a slash.
+  static bool is_relative(const Missing& missing) {
+    const std::string& name = missing.needed->name;
+    return name.find('/') != std::string::npos && !name.starts_with('/') && name.find('$') == std::string::npos;
+  }
+
+  /// Where a link of that name in the package leads, which may be unpacked anywhere, when that is a path of the machine that made
+  /// it; else empty.
+  std::string dead_link(const Missing& missing) const {
+    if (missing.image->package == kNone || evidence_.packages[missing.image->package].is_at_root) return {};
+    for (const auto& [name, target] : evidence_.packages[missing.image->package].links)
+      if (base_name(name) == missing.needed->name && target.starts_with('/')) return target;
+    return {};
+  }
+
   /// What may have loaded it before; empty when nothing of the package does.
   std::string loads_before(const Missing& missing) const {
     const ObjectFacts* object = asker_of(missing);
@@ -706,7 +748,10 @@ class NotFound {
 
   /// The second half of the message.
   std::string where(const Missing& missing) const {
+    if (is_relative(missing)) return "is a file of the folder that the program is started in";
     if (!is_of_wheel(missing)) return "is not found";
+    if (const std::string target = dead_link(missing); !target.empty())
+      return fmt::format("is in this package a link to {}, which is not in it", target);
     return is_beside(missing)
                ? fmt::format("is in this {} but not in the directories that are searched", kind_of(missing))
                : fmt::format("is not in this {} and is not found", kind_of(missing));
@@ -730,7 +775,15 @@ class NotFound {
   void judge(Finding& finding, const Missing& missing, const std::vector<Whereabouts>& exact) const {
     const ObjectFacts* object = asker_of(missing);
     const std::string asker = loaded_name(*missing.image, missing.asker);
-    if (is_beside(missing) && is_of_one_project(missing, exact.front())) {
+    if (is_relative(missing)) {
+      const std::string file(base_name(missing.needed->name));
+      const std::string name = short_name(*missing.image, missing.asker);
+      finding.cause = {"needed-path", fmt::format("{} was linked by its path, and has no DT_SONAME", file), {}};
+      finding.fixes.push_back({fmt::format("link {} with -Wl,-soname,{}, and then {} again", file, file, name)});
+      finding.fixes.push_back({fmt::format("patchelf --replace-needed {} {} {}", missing.needed->name, file, name)});
+    } else if (!dead_link(missing).empty()) {
+      finding.fixes.push_back({"make the link relative, and put the file that it leads to into the package"});
+    } else if (is_beside(missing) && is_of_one_project(missing, exact.front())) {
       if (missing.stops_a_program && is_program(*missing.image)) return;
       if (const std::string first = loads_before(missing); !first.empty()) {
         finding.severity = Severity::Warning;
@@ -777,7 +830,7 @@ class NotFound {
       finding.sites.push_back(make_file_site({.path = display_path(place.path, working_directory())}));
       if (finding.sites.size() > 4) break;
     }
-    if (!exact.empty()) suggest_search(finding, missing, asker, exact.front());
+    if (!exact.empty() && !is_relative(missing)) suggest_search(finding, missing, asker, exact.front());
     if (!exact.empty()) return;
     if (const std::string package = package_with(missing.needed->name, cuda_major_of(missing)); !package.empty())
       finding.fixes.push_back({"install " + package});

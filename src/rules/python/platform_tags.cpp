@@ -414,16 +414,28 @@ class PlatformCheck {
   }
 
   std::optional<Finding> judge(const PlatformTag& tag, std::vector<Obstacle> all) const {
-    const auto misplaced = std::ranges::stable_partition(all, [&](const Obstacle& o) { return !is_misplaced(o); });
-    const std::string first = misplaced.empty()
-                                  ? std::string()
-                                  : fmt::format("let {} find {} in the wheel (see needed-not-found), then ",
-                                                entry_of(*misplaced.front().object), misplaced.front().need);
-    all.erase(misplaced.begin(), misplaced.end());
+    const auto own = std::ranges::stable_partition(all, [&](const Obstacle& o) { return !is_misplaced(o); });
+    const std::vector<Obstacle> misplaced(own.begin(), own.end());
+    all.erase(own.begin(), own.end());
+    std::string first;
+    if (!misplaced.empty())
+      first = fmt::format("let {} find {} in the wheel (see needed-not-found)", entry_of(*misplaced.front().object),
+                          misplaced.front().need);
     std::vector<const Obstacle*> real;
     for (const Obstacle& obstacle : all)
       if (obstacle.since > tag.minor && !obstacle.of_copy) real.push_back(&obstacle);
-    if (real.empty()) return std::nullopt;
+    if (real.empty() && misplaced.empty()) return std::nullopt;
+    if (real.empty()) {
+      Finding finding = make_finding(
+          kPythonPlatform, {},
+          fmt::format("the tag {} is not true: {} needs {}, which is in the wheel but not where it is searched",
+                      tag.text, entry_of(*misplaced.front().object), misplaced.front().need));
+      finding.severity = severity_of({&misplaced.front()});
+      add_sites(finding, {&misplaced.front()});
+      finding.fixes.push_back({first});
+      return finding;
+    }
+    if (!first.empty()) first += ", then ";
     std::ranges::stable_sort(real, [](const Obstacle* a, const Obstacle* b) {
       return std::tuple(b->library.empty(), b->since) < std::tuple(a->library.empty(), a->since);
     });

@@ -204,11 +204,16 @@ void add_fixes(const Modules& modules, const WheelFacts& wheel, Finding& finding
 Finding tag_finding(const Modules& modules, const PythonFiles& package, const Pythons& missing) {
   const Pythons promised = promised_by(package.wheel, newest_python());
   const Pythons served = difference(promised, missing);
+  Pythons others;  // that the tag does not promise
+  for (const Module* module : modules)
+    for (const ModuleFile& file : module->files)
+      if (file.suffix.kind == SuffixKind::OneVersion) others.insert(file.suffix.python);
+  const Pythons& importers = served.empty() ? others : served;
   Finding finding = make_finding(
       kPythonTag, {},
       fmt::format("{} {} imported {}, but the tag {} promises {}", named(modules), modules.size() == 1 ? "is" : "are",
-                  served.empty() ? "by none of them" : "by " + to_text(served) + " only", short_tags(package.wheel),
-                  to_text(promised)));
+                  importers.empty() ? "by no interpreter" : "by " + to_text(importers) + " only",
+                  short_tags(package.wheel), to_text(promised)));
   add_sites(modules, finding);
   if (!package.wheel.requires_python.empty())
     finding.notes.push_back("Requires-Python is " + package.wheel.requires_python);

@@ -1,5 +1,5 @@
-// What files ask of the machine that they run on: executable-stack, page-alignment, too-large, package-architecture. And
-// archives of a link that give it nothing: archive-unused.
+// What files ask of the machine that they run on: executable-stack, page-alignment, too-large, package-architecture,
+// package-depends. And archives of a link that give it nothing: archive-unused.
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -512,15 +512,40 @@ std::vector<Finding> package_architectures(const Evidence& evidence) {
   return findings;
 }
 
+// --- package-depends
+
+constexpr Rule kPackageDepends{.id = "package-depends",
+                               .severity = Severity::Warning,
+                               .summary = "a Debian package does not depend on the package of a library that it needs"};
+
+std::vector<Finding> undeclared(const Evidence& evidence) {
+  if (evidence.libraries == nullptr) return {};
+  std::vector<Finding> findings;
+  for (const UndeclaredLibrary& one : evidence.libraries->undeclared) {
+    const Package& package = evidence.packages[one.package];
+    Finding finding = make_finding(kPackageDepends, {},
+                                   fmt::format("{} needs {} of the package {}, on which {} does not depend",
+                                               one.object->origin.entry, one.library, one.owner, package.system.name));
+    finding.sites.push_back(make_file_site(one.object->origin, {}, Role::Reference));
+    finding.fixes.push_back(
+        {fmt::format("add {} to Depends in the package's control file: Depends: ${{shlibs:Depends}}, with "
+                     "dh_shlibdeps or dpkg-shlibdeps, does",
+                     one.owner)});
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 }  // namespace
 
 RuleFamily machine_rules() {
-  return {{&kExecutableStack, &kPageAlignment, &kTooLarge, &kArchiveUnused, &kPackageArchitecture},
+  return {{&kExecutableStack, &kPageAlignment, &kTooLarge, &kArchiveUnused, &kPackageArchitecture, &kPackageDepends},
           {{executable_stacks},
            {page_alignments},
            {too_large},
            {archives_unused, &kArchiveUnused},
-           {package_architectures}}};
+           {package_architectures},
+           {undeclared}}};
 }
 
 }  // namespace elfaudit
