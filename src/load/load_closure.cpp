@@ -184,10 +184,9 @@ class ImageFinder {
   }
 
   bool is_system_here(const Image& image) {
-    if (!tree_.root().is_this_machine() || image.closure.loader == LoaderKind::None) return true;
-    const std::string usual = usual_interpreter(machine_of(*image.object));
-    if (tree_.find(image.closure.interpreter)) return true;
-    return image.closure.loader == LoaderKind::Glibc && (usual.empty() || tree_.find(usual));
+    const std::string& loader = image.closure.interpreter;
+    if (!tree_.root().is_this_machine() || loader.empty() || tree_.find(loader)) return true;
+    return image.closure.loader == LoaderKind::Glibc && tree_.find(usual_interpreter(machine_of(*image.object)));
   }
 
   static Machine machine_of(const ObjectFacts& object) { return {object.machine, object.is_64, object.big_endian}; }
@@ -490,12 +489,10 @@ class ImageFinder {
       const bool of_wheel = image.package != kNone && packages_[image.package].kind == PackageKind::Wheel;
       for (const LoadedLibrary& library : image.closure.libraries)
         for (const NeededLibrary& needed : library.needed) {
-          if (needed.library != kNone || host_of(needed.name) != Host::None || is_given(image, needed.name)) continue;
-          if (of_wheel && !is_of_every_system(needed.name)) continue;
+          if (needed.library != kNone || host_of(needed.name) != Host::None) continue;
+          if (!is_of_every_system(needed.name) && (of_wheel || is_given(image, needed.name))) continue;
           image.of_its_system.insert(needed.name);
-          names[image.closure.loader == LoaderKind::Musl ? image.closure.interpreter
-                                                         : usual_interpreter(machine_of(*image.object))]
-              .insert(needed.name);
+          names[image.closure.interpreter].insert(needed.name);
         }
     }
     for (const auto& [interpreter, some] : names) {

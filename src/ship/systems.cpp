@@ -679,6 +679,14 @@ class DpkgDatabase {
   Names essential_;
 };
 
+/// A program, or a library that others find. What lies in a folder of its own may be a plugin, whose libraries are a matter of
+/// choice.
+bool is_for_all(const ObjectFacts& object) {
+  const std::string folder = std::filesystem::path("/" + object.origin.entry).parent_path().string();
+  return object.kind == ObjectKind::Executable || is_among(folder, {"/lib", "/usr/lib"}) ||
+         (starts_with_any(folder, {"/lib/", "/usr/lib/"}) && folder.ends_with("-linux-gnu"));
+}
+
 bool has_library(const Package& package, std::string_view name) {
   return std::ranges::any_of(package.files, [&](const InputFacts& file) {
     return base_name(file.entry) == name || (!file.objects.empty() && file.objects.front().soname == name);
@@ -702,20 +710,22 @@ std::vector<UndeclaredLibrary> undeclared_libraries(const std::vector<Package>& 
       if (!is_judged(package)) continue;
       const std::optional<Names> there = database.with(package.system.packages);
       std::set<std::string> seen;
-      for (const Image& image : images) {
-        if (!there || image.package != p || !image.system_is_here) continue;
-        for (const std::string& needed : image.object->needed) {
+      const auto check = [&](const ObjectFacts& object) {
+        for (const std::string& needed : object.needed) {
           const Names& owners = database.owners(package.system.architecture, needed);
           const auto is_met = [&](const std::string& owner) {
             return owner == package.system.name || there->contains(owner);
           };
           const auto is_given = [&](const Package& other) { return has_library(other, needed); };
-          if (owners.empty() || std::ranges::any_of(owners, is_met) || std::ranges::any_of(packages, is_given) ||
-              !seen.insert(needed).second)
-            continue;
-          found.push_back({p, image.object, needed, *owners.begin()});
+          if (!owners.empty() && std::ranges::none_of(owners, is_met) && std::ranges::none_of(packages, is_given) &&
+              seen.insert(needed).second)
+            found.push_back({p, &object, needed, *owners.begin()});
         }
-      }
+      };
+      for (const Image& image : images)
+        if (there && image.package == p && image.system_is_here && is_for_all(*image.object))
+          for (const ObjectFacts* object : image.loaded)
+            if (object != nullptr && object->origin.path == package.path) check(*object);
     }
   } catch (const InputError&) {  // then nothing is known
     return {};

@@ -841,6 +841,7 @@ class NotFound {
   /// What would make the loader find a file that is there. No directory is named that runpath-unsafe warns of.
   void suggest_search(Finding& finding, const Missing& missing, const std::string& asker,
                       const Whereabouts& place) const {
+    if (goes_elsewhere(missing, place)) return;
     const std::string folder = folder_of(absolute(place));
     std::string rpath = rpath_within(missing, place);
     const bool unsafe = !place.entry.empty() || !why_unsafe(evidence_, *missing.image, folder).empty();
@@ -857,6 +858,14 @@ class NotFound {
                        folder),
            {},
            {}});
+  }
+
+  /// Is it in another folder or tarball that was given, which may not be beside this one where they are used?
+  bool goes_elsewhere(const Missing& missing, const Whereabouts& place) const {
+    if (missing.image->package == kNone || place.package == kNone || place.package == missing.image->package)
+      return false;
+    const Package& package = evidence_.packages[missing.image->package];
+    return package.kind != PackageKind::Wheel && !package.is_at_root;
   }
 
   std::string absolute(const Whereabouts& place) const {
