@@ -164,7 +164,7 @@ std::string device_link_command(const std::vector<const ObjectFacts*>& objects, 
   if (!parts.empty() && !has_code) command += " -dlto";
   if (shared) command += " -Xcompiler -fPIC";
   if (files.empty() || files.size() > kMostFiles) return command + " OBJECTS -o dlink.o";
-  for (const std::string& file : files) command += " " + file;
+  for (const std::string& file : files) command += file.find(' ') == std::string::npos ? " " + file : " '" + file + "'";
   return command + " -o dlink.o";
 }
 
