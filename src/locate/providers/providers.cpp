@@ -34,15 +34,13 @@ namespace {
 
 constexpr std::size_t kMostMissing = 5000;     // a whole library's may be missing
 constexpr std::size_t kMostSuppliers = 4;      // of one name
+constexpr std::size_t kGrain = 8;              // objects that a thread takes at a time
 constexpr std::size_t kMostLookedInto = 5000;  // that are opened again for their local symbols
 
-/// Of a supplier that the resolve stage names: shared objects need libraries that GNU ld does not find. Their names are
-/// Supplier::about, between spaces.
+/// Set by the resolve stage: shared objects need the libraries `Supplier::about`, which GNU ld does not find.
 constexpr std::string_view kNeededLibraryNotFound = "needed-library-not-found";
 
 class SupplierSearch {
-  static constexpr std::size_t kGrain = 8;  ///< objects that a thread looks at at a time
-
  public:
   SupplierSearch(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
                  const std::vector<Unresolved*>& missing, const MemberOpener& open)
@@ -291,8 +289,7 @@ class SupplierSearch {
     }
   }
 
-  /// Once a member is taken, it needs others: the archives that have these go behind it too, where they do not stand
-  /// behind what needs the first.
+  /// An extracted member needs others: their archives go after it too, unless they are after what needs the first.
   void follow(ObjectId member, std::uint32_t needed_by) {
     if (untaken_.empty()) collect_untaken();
     Behind& behind = behind_[inputs_[member.input].path];
@@ -593,8 +590,7 @@ class SupplierSearch {
                                                         : kept_to_itself(local, bases_[i], object));
   }
 
-  /// A local symbol. What a compiler makes of `static` in C++ has another name than `missing`; in C it has the name
-  /// that assembly and objcopy give, too.
+  /// A local symbol. A compiler gives a C++ `static` a name unlike `missing`; in C it is `missing`, as in assembly.
   static Supplier kept_to_itself(const LocalName& local, const std::string& missing, const ObjectFacts& object) {
     const std::string who = object.origin.display();
     const auto say = [&](const std::string& what, const std::string& fix) {
