@@ -914,7 +914,7 @@ void Suggestions::find(RootError& open) {
   }
   if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
   if ((open.kind == LogErrorKind::LinkFailed || open.kind == LogErrorKind::CommandFailed) && error.notes.empty()) {
-    error.notes.emplace_back("the build failed, and what stands above this line is no message that elfaudit knows");
+    error.notes.emplace_back("the build failed, and the message above this line is not one that is known here");
     error.fixes.emplace_back(
         "read the lines above it; if they are cut or not in English, build again with LC_ALL=C and give the whole log");
   }
