@@ -414,9 +414,9 @@ class PlatformCheck {
   }
 
   std::optional<Finding> judge(const PlatformTag& tag, std::vector<Obstacle> all) const {
-    const auto own = std::ranges::stable_partition(all, [&](const Obstacle& o) { return !is_misplaced(o); });
-    const std::vector<Obstacle> misplaced(own.begin(), own.end());
-    all.erase(own.begin(), own.end());
+    const auto own = std::stable_partition(all.begin(), all.end(), [&](const Obstacle& o) { return !is_misplaced(o); });
+    const std::vector<Obstacle> misplaced(own, all.end());
+    all.erase(own, all.end());
     std::string first;
     if (!misplaced.empty())
       first = fmt::format("let {} find {} in the wheel (see needed-not-found)", entry_of(*misplaced.front().object),
