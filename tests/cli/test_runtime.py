@@ -744,7 +744,7 @@ def test_a_runpath_is_not_inherited(lab):
         finding = only(lab, *given, rule="needed-not-found", severity="error")
         assert "libmid.so needs libdeep.so" in finding["message"] and "pkg/top.cpython" in finding["sites"][0]["notes"][0]
         assert "-Wl,-rpath,'$ORIGIN'" in finding["fixes"][0]["text"]
-    finding = only(lab, as_wheel(lab), rule="needed-not-found", severity="warning")
+    finding = only(lab, as_wheel(lab), rule="needed-not-found", severity="error")
     assert finding["message"] == "pkg.libs/libmid.so needs libdeep.so, which is in this wheel but not in the directories that are searched"
     assert "-Wl,-rpath,'$ORIGIN'" in finding["fixes"][0]["text"]
 

@@ -862,10 +862,10 @@ class NotFound {
 
   /// Is it in another folder or tarball that was given, which may not be beside this one where they are used?
   bool goes_elsewhere(const Missing& missing, const Whereabouts& place) const {
-    if (missing.image->package == kNone || place.package == kNone || place.package == missing.image->package)
-      return false;
-    const Package& package = evidence_.packages[missing.image->package];
-    return package.kind != PackageKind::Wheel && !package.is_at_root;
+    const auto asker = std::ranges::find(evidence_.images, asker_of(missing), &Image::object);
+    const std::uint32_t from = asker == evidence_.images.end() ? missing.image->package : asker->package;
+    if (from == kNone || place.package == kNone || place.package == from) return false;
+    return evidence_.packages[from].kind != PackageKind::Wheel && !evidence_.packages[from].is_at_root;
   }
 
   std::string absolute(const Whereabouts& place) const {
