@@ -239,10 +239,10 @@ struct LinkJob {
   std::vector<std::string> excluded;  ///< inputs that the user has excluded
   std::vector<InputError> missing;    ///< files and libraries of the line that do not exist
   std::vector<PassedOver> passed_over;
-  bool refuses_line = false;          ///< one of `missing` is an option: the linker refuses the whole line
-  std::vector<std::string> foreign;   ///< objects for another machine than the output's that GNU ld links
-  std::string foreign_to;             ///< BFD's name of that output's format: "elf64-x86-64"
-  bool refuses_foreign = true;        ///< false: --no-warn-mismatch
+  bool refuses_line = false;         ///< one of `missing` is an option: the linker refuses the whole line
+  std::vector<std::string> foreign;  ///< objects for another machine than the output's that GNU ld links
+  std::string foreign_to;            ///< BFD's name of that output's format: "elf64-x86-64"
+  bool refuses_foreign = true;       ///< false: --no-warn-mismatch
   /// What the linker itself has reported, as a log spells it: undefined, even where not all of the link is known.
   std::vector<std::string> told_undefined{};
   std::vector<std::string> options_not_understood;  ///< each once, as spelled

@@ -34,7 +34,8 @@ struct SearchPath {
 struct FoundFile {
   std::string path;  ///< joined as the linker prints it; empty: no such file
   FileProbe probe;
-  std::vector<std::string> skipped;  ///< files of that name that do not fit, with the reason: shared ones in a static link
+  std::vector<std::string>
+      skipped;  ///< files of that name that do not fit, with the reason: shared ones in a static link
   std::vector<PassedOver> foreign{};  ///< those that are for another machine
 };
 

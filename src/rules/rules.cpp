@@ -45,14 +45,27 @@ namespace {
 
 /// In the order of the listing.
 const std::vector<RuleFamily>& families() {
-  static const std::vector<RuleFamily> all{
-      definition_rules(),   divergence_rules(),    link_rules(),
-      device_rules(),       gpu_rules(),           library_rules(),
-      symbols_at_load_rules(), copies_at_load_rules(), shared_identity_rules(),
-      dependency_rules(),   export_rules(),        device_loading_rules(),
-      left_out_rules(),     machine_rules(),       instruction_set_rules(),
-      stale_rules(),        python_rules(),        platform_rules(),
-      system_rules(),       lto_rules(),           {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
+  static const std::vector<RuleFamily> all{definition_rules(),
+                                           divergence_rules(),
+                                           link_rules(),
+                                           device_rules(),
+                                           gpu_rules(),
+                                           library_rules(),
+                                           symbols_at_load_rules(),
+                                           copies_at_load_rules(),
+                                           shared_identity_rules(),
+                                           dependency_rules(),
+                                           export_rules(),
+                                           device_loading_rules(),
+                                           left_out_rules(),
+                                           machine_rules(),
+                                           instruction_set_rules(),
+                                           stale_rules(),
+                                           python_rules(),
+                                           platform_rules(),
+                                           system_rules(),
+                                           lto_rules(),
+                                           {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
   return all;
 }
 

@@ -19,13 +19,12 @@ namespace {
 constexpr Rule kStaleObject{.id = "stale-object",
                             .severity = Severity::Warning,
                             .summary = "older than a file that it was compiled or linked from"};
-constexpr Rule kUntrackedHeader{
-    .id = "untracked-header",
-    .severity = Severity::Note,
-    .summary = "an object was compiled with a header that no depfile or ninja log lists",
-    .on = false,
-    .every_symbol = true,
-    .every_header = true};
+constexpr Rule kUntrackedHeader{.id = "untracked-header",
+                                .severity = Severity::Note,
+                                .summary = "an object was compiled with a header that no depfile or ninja log lists",
+                                .on = false,
+                                .every_symbol = true,
+                                .every_header = true};
 
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMostMoved = 4;

@@ -204,6 +204,6 @@ def test_the_programs_that_cmake_tried_are_passed_over(lab):
     for folder in ("3.25.1/CompilerIdC", "CMakeTmp", "app.dir"):
         lab.cc(f"build dir/CMakeFiles/{folder}/x.o", "int x;")
     said = lab.audit("check", "build dir").out
-    assert "1 file in 1 package" in said and "CompilerIdC" not in said, said
+    assert "1 file in 1 folder" in said and "CompilerIdC" not in said, said
     lab.cc("build dir/CMakeFiles/app.dir/y.o", "int x;")
     assert "elfaudit check -p 'build dir' audits" in lab.audit("check", "build dir").out

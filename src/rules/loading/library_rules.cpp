@@ -860,12 +860,13 @@ class NotFound {
            {}});
   }
 
-  /// Is it in another folder or tarball that was given, which may not be beside this one where they are used?
+  /// Is it in another package, which may not be beside this one where they are used? Folders that are given together are
+  /// taken as they lie.
   bool goes_elsewhere(const Missing& missing, const Whereabouts& place) const {
     const auto asker = std::ranges::find(evidence_.images, asker_of(missing), &Image::object);
     const std::uint32_t from = asker == evidence_.images.end() ? missing.image->package : asker->package;
     if (from == kNone || place.package == kNone || place.package == from) return false;
-    return evidence_.packages[from].kind != PackageKind::Wheel && !evidence_.packages[from].is_at_root;
+    return evidence_.packages[from].kind == PackageKind::Archive && !evidence_.packages[from].is_at_root;
   }
 
   std::string absolute(const Whereabouts& place) const {
