@@ -130,7 +130,7 @@ const Registered kRunCache({"run_cache",
                             Form::Binary,
                             [](std::string_view input) {
                               static const std::string cache = folder() + "/cache";
-                              static const RunCache runs(cache, {"check", "a.o"});
+                              static const RunCache runs(cache, {"check", "a.o"}, {});
                               static const std::string path = [] {
                                 runs.keep({}, FileUses{});
                                 for (const auto& entry : fs::recursive_directory_iterator(cache))
