@@ -313,7 +313,7 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     const std::string archs = fmt::format("{}", fmt::join(finding.archs, ", "));
     const std::string text = fmt::format("{}, and not for {}", fmt::join(name.elsewhere, ", "), archs);
     finding.cause = {"other-gpu-arch", text, text};
-    finding.fixes.push_back({fmt::format("compile what defines it for {} too ({}), and name it in the device link",
+    finding.fixes.push_back({fmt::format("compile what defines it for {} too ({}): the device link must have that code",
                                          archs, arch_option(name.arch))});
     if (evidence.resolution.device.targets.size() > finding.archs.size())
       finding.fixes.push_back({fmt::format("leave {} out of the architectures of this link", archs)});

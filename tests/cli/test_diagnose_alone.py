@@ -347,3 +347,13 @@ TWO_DEFINITIONS = [
 def test_what_two_places_say(bench, log, note, fix):
     [error] = errors(bench, log)
     assert note in error["note"] and fix in error["fixes"][0] and len(error["fixes"]) == 2, error
+
+
+@pytest.mark.parametrize("symbol, is_of_runtime", [
+    ("std::string biggest<std::string>(int)", False), ("std::vector<int> sorted<int>(int)", False),
+    ("std::ostream& operator<< <int>(std::ostream&, Matrix<int> const&)", False), ("std::unique_ptr<Shape> makeShape<Shape>(int)", False),
+    ("std::ostream& std::operator<< <std::char_traits<char> >(std::ostream&, char const*)", True), ("std::cout", True),
+])  # fmt: skip
+def test_a_template_that_returns_a_type_of_the_library_is_the_users(lab, symbol, is_of_runtime):
+    log = lab.write("log", f"/usr/bin/ld: m.o: in function `main':\nm.cpp:(.text+0x1): undefined reference to `{symbol}'\n")
+    assert ("-lstdc++" in lab.audit("diagnose", log).out) == is_of_runtime

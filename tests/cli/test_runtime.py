@@ -1011,3 +1011,17 @@ def test_the_runpath_leads_to_the_library_of_the_package(lab):
         finding = only(lab, given, rule="runpath-unsafe", severity="warning")
         assert [fix["text"] for fix in finding["fixes"]][0] == "patchelf --set-rpath '$ORIGIN/../lib' c/bin/app"
         assert finding["fixes"][1]["text"].startswith("link it with -Wl,-rpath,'$ORIGIN/../lib' in place of -rpath /tmp/nowhere")
+
+
+def test_a_program_has_loaded_what_its_plugin_needs(lab):
+    lab.sh("mkdir b")
+    lab.write("core.c", "int core(void) { return 3; }")
+    lab.write("plug.c", "int core(void); int plug(void) { return core(); }")
+    lab.write("app.c", """#include <dlfcn.h>
+int core(void);
+int main(void) { void *h = dlopen("b/plug.so", RTLD_NOW); return h ? ((int (*)(void))dlsym(h, "plug"))() - core() : 1; }""")
+    lab.sh("gcc -shared -fPIC -Wl,-soname,libcore.so.1 core.c -o b/libcore.so.1; gcc -shared -fPIC plug.c b/libcore.so.1 -o b/plug.so")
+    lab.sh("gcc app.c b/libcore.so.1 -Wl,-rpath,'$ORIGIN' -o b/app -ldl; b/app")
+    for files in (["b/app", "b/plug.so"], ["b"]):
+        assert only(lab, *files, rule="needed-not-found", severity="note")["notes"][0] == "b/app, which may open it, has loaded that library"
+    assert lab.audit("check", "b/plug.so").code == 1

@@ -297,8 +297,22 @@ std::optional<Advice> of_module(std::string_view name) {
       fmt::format("link the object that the interface unit of the module (export module {};) is compiled to", module)};
 }
 
+/// Without the type that a template's demangled name begins with: "std::string f<int>(int)" -> "f<int>(int)".
+std::string_view without_return_type(std::string_view plain) {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (depth == 0 && (plain[i] == '(' || plain.substr(i).starts_with("operator"))) break;
+    if (plain[i] == '<') ++depth;
+    if (plain[i] == '>') --depth;
+    if (plain[i] == ' ' && depth == 0) begin = i + 1;
+  }
+  return plain.substr(begin);
+}
+
 std::optional<Advice> of_cxx(std::string_view name, std::string_view plain) {
-  if (plain.starts_with("std::filesystem::"))
+  const std::string_view own = without_return_type(plain);
+  if (own.starts_with("std::filesystem::"))
     return Advice{"it is of the C++ library, and before GCC 9 in a library of its own",
                   "link with the C++ compiler; with GCC 8 add -lstdc++fs after the objects", "-lstdc++fs"};
   if (plain.find("std::__1::") != plain.npos)
@@ -308,10 +322,10 @@ std::optional<Advice> of_cxx(std::string_view name, std::string_view plain) {
   const bool fundamental = name.starts_with("_ZTI") && name.size() <= 7 && name.back() >= 'a' && name.back() <= 'z' &&
                            name.find_first_of("0123456789") == name.npos;
   const bool runtime =
-      fundamental ||
+      fundamental || own.starts_with("std::") ||
       starts_with_any(name, {"__gxx_personality_", "__cxa_", "__dynamic_cast", "_Znw", "_Zna", "_Zdl", "_Zda"}) ||
-      starts_with_any(plain, {"operator new", "operator delete", "std::", "vtable for std::", "vtable for __cxxabiv1::",
-                              "typeinfo for std::", "__cxxabiv1::"});
+      starts_with_any(plain, {"operator new", "operator delete",
+                              "vtable for std::", "vtable for __cxxabiv1::", "typeinfo for std::", "__cxxabiv1::"});
   if (!runtime || name == "__cxa_atexit" || name == "__cxa_finalize") return std::nullopt;
   Advice advice{"it is of the C++ runtime, which is not linked, or is named before what needs it",
                 "link with the C++ compiler (g++, clang++), or add -lstdc++ behind all that need it",

@@ -133,8 +133,9 @@ class DeviceSupplierSearch {
         for (const DeviceSymbol& symbol : symbols->symbols)
           if (Name* name = defined_by(symbol, *symbols)) archs[name].insert(object.device.images[i].target());
     for (const auto& [name, held] : archs)
-      remark(name->elsewhere,
-             fmt::format("{}{} defines it for {}", object.origin.display(), where, fmt::join(held, " and ")));
+      if (where.empty() || name->elsewhere.empty())  // an object of the line is the better answer
+        remark(name->elsewhere,
+               fmt::format("{}{} defines it for {}", object.origin.display(), where, fmt::join(held, " and ")));
   }
 
   void look_into(ObjectFacts& object, const std::string& path) {

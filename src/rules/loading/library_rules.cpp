@@ -681,6 +681,19 @@ class NotFound {
     return {};
   }
 
+  /// Of a plugin: a program that is given too, opens others, and has loaded a library of that name; else empty.
+  std::string program_with(const Missing& missing) const {
+    if (missing.stops_a_program || is_program(*missing.image)) return {};
+    const std::string_view name = base_name(missing.needed->name);
+    for (const Image& image : evidence_.images)
+      if (is_program(image) && loads_others(image) && can_be_with(evidence_, *missing.image, image.package) &&
+          std::ranges::any_of(image.closure.libraries, [&](const LoadedLibrary& library) {
+            return library.soname == name || base_name(library.path) == name;
+          }))
+        return short_name(image, 0);
+    return {};
+  }
+
   /// What may have loaded it before; empty when nothing of the package does.
   std::string loads_before(const Missing& missing) const {
     const ObjectFacts* object = asker_of(missing);
@@ -783,6 +796,9 @@ class NotFound {
       finding.fixes.push_back({fmt::format("patchelf --replace-needed {} {} {}", missing.needed->name, file, name)});
     } else if (!dead_link(missing).empty()) {
       finding.fixes.push_back({"make the link relative, and put the file that it leads to into the package"});
+    } else if (const std::string program = program_with(missing); !program.empty()) {
+      finding.severity = Severity::Note;
+      finding.notes.push_back(fmt::format("{}, which may open it, has loaded that library", program));
     } else if (is_beside(missing) && is_of_one_project(missing, exact.front())) {
       if (missing.stops_a_program && is_program(*missing.image)) return;
       if (const std::string first = loads_before(missing); !first.empty()) {

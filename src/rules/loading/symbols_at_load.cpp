@@ -431,7 +431,9 @@ class ClosureSymbols {
         kUndefinedSymbol, one ? names.front() : std::string(),
         fmt::format("{} needs {}, which nothing that is loaded with {} defines{}", short_name(image, asker),
                     one ? demangle(names.front()) : fmt::format("{} symbols", names.size()), asker == 0 ? "it" : module,
-                    sure ? ": the import fails" : ""));
+                    !sure                             ? ""
+                    : is_python_module(*image.object) ? ": the import fails"
+                                                      : ": loading it fails"));
     if (!one) {
       finding.symbols = names;
       finding.notes.push_back(some_symbols(names, kMostInNote));
@@ -627,9 +629,13 @@ class ClosureSymbols {
 
   void check_library(const Image& image, const std::vector<Unanswered>& left) {
     Plugin plugin{&image};
-    for (const Unanswered& one : left)
-      if (one.asker == 0 && !comes_with_the_process(image.object->name(*one.symbol)))
-        plugin.symbols.push_back(one.symbol);
+    std::vector<const Symbol*> of_device_link;  // which no program has
+    for (const Unanswered& one : left) {
+      const std::string_view name = image.object->name(*one.symbol);
+      if (one.asker != 0 || comes_with_the_process(name)) continue;
+      (name.starts_with("__cudaRegisterLinkedBinary_") ? of_device_link : plugin.symbols).push_back(one.symbol);
+    }
+    if (!of_device_link.empty()) add_module_error(image, 0, of_device_link, {});
     if (!plugin.symbols.empty()) plugins_.push_back(std::move(plugin));
   }
 
