@@ -1025,3 +1025,12 @@ int main(void) { void *h = dlopen("b/plug.so", RTLD_NOW); return h ? ((int (*)(v
     for files in (["b/app", "b/plug.so"], ["b"]):
         assert only(lab, *files, rule="needed-not-found", severity="note")["notes"][0] == "b/app, which may open it, has loaded that library"
     assert lab.audit("check", "b/plug.so").code == 1
+
+
+def test_a_tarball_is_not_pointed_to_a_folder_of_this_machine(lab):
+    library(lab, "libx.so", "int f(void) { return 0; }")
+    lab.write("main.c", "int f(void); int main(void) { return f(); }\n")
+    lab.sh("mkdir -p root/opt/x pkg/bin; mv libx.so root/opt/x; gcc main.c -Lroot/opt/x -l:libx.so -o pkg/bin/main; tar cf pkg.tar pkg")
+    for given, offered in (("pkg.tar", False), ("pkg", True)):
+        [finding] = [f for f in findings(lab, "--root", "root", given, rule="needed-not-found") if "libx.so" in f["message"]]
+        assert finding["sites"][1]["input"] == "/opt/x/libx.so" and bool(finding["fixes"]) == offered, finding

@@ -876,12 +876,11 @@ class NotFound {
            {}});
   }
 
-  /// Is it in another package, which may not be beside this one where they are used? Folders that are given together are
-  /// taken as they lie.
+  /// Is it outside of the tarball, and so not beside it where that is unpacked? Folders are taken as they lie.
   bool goes_elsewhere(const Missing& missing, const Whereabouts& place) const {
     const auto asker = std::ranges::find(evidence_.images, asker_of(missing), &Image::object);
     const std::uint32_t from = asker == evidence_.images.end() ? missing.image->package : asker->package;
-    if (from == kNone || place.package == kNone || place.package == from) return false;
+    if (from == kNone || place.package == from) return false;
     return evidence_.packages[from].kind == PackageKind::Archive && !evidence_.packages[from].is_at_root;
   }
 
