@@ -122,9 +122,8 @@ class ImageFinder {
         if (package.kind == PackageKind::Directory) continue;
         const ObjectFacts& object = file.objects.front();
         tree_.add(installed_path(package, file), object, p);
-        // The symbolic link that ldconfig would make, where the package has none.
-        if (package.kind != PackageKind::Archive || object.soname.empty() || base_name(object.soname) != object.soname)
-          continue;
+        // The symbolic link that ldconfig makes when a package is installed, where the package has none.
+        if (!package.is_at_root || object.soname.empty() || base_name(object.soname) != object.soname) continue;
         const fs::path link = fs::path(installed_path(package, file)).parent_path() / object.soname;
         if (!links.contains(link.lexically_normal().string())) tree_.add(link.string(), object, p);
       }

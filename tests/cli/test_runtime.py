@@ -1034,3 +1034,14 @@ def test_a_tarball_is_not_pointed_to_a_folder_of_this_machine(lab):
     for given, offered in (("pkg.tar", False), ("pkg", True)):
         [finding] = [f for f in findings(lab, "--root", "root", given, rule="needed-not-found") if "libx.so" in f["message"]]
         assert finding["sites"][1]["input"] == "/opt/x/libx.so" and bool(finding["fixes"]) == offered, finding
+
+
+def test_nothing_makes_the_links_of_a_tarball(lab):
+    """ldconfig makes them where a package is installed."""
+    lab.write("f.c", "int f(void) { return 0; }")
+    lab.write("main.c", "int f(void); int main(void) { return f(); }\n")
+    lab.sh("mkdir -p pkg/lib pkg/bin; gcc -shared -fPIC -Wl,-soname,libf.so.2 f.c -o pkg/lib/libf.so.2.1")
+    lab.sh("gcc main.c pkg/lib/libf.so.2.1 -Wl,-rpath,'$ORIGIN/../lib' -o pkg/bin/main; tar cf pkg.tar pkg")
+    assert "needs libf.so.2" in only(lab, "pkg.tar", rule="needed-not-found", severity="warning")["message"]
+    lab.sh("ln -s libf.so.2.1 pkg/lib/libf.so.2; tar cf pkg.tar pkg; pkg/bin/main")
+    assert findings(lab, "pkg.tar") == []
