@@ -87,7 +87,7 @@ struct BuildPlan {
   std::string configuration{};   ///< of CMake's Ninja Multi-Config, where it is not what ninja takes by default
   std::string note{};            ///< which configuration it is, and how to choose another
 
-  /// What makes it: "ninja -C build".
+  /// The command that builds it: "ninja -C build".
   std::string command() const;
 };
 

@@ -35,7 +35,7 @@ struct LinkInput {
   std::uint64_t facts_size = 0;    ///< bytes; 0: all of it is about this one
 };
 
-/// What -lNAME finds and the linker passes over, since it is for another machine.
+/// A library that the search for -lNAME finds and the linker skips, because it is for another machine.
 struct PassedOver {
   std::string path;
   std::string machine;   ///< that it is for, as reports call it; of an archive its first object's

@@ -66,7 +66,7 @@ struct Image {
   /// libraries that are already loaded are found.
   bool judged_with_its_loaders = false;
   bool system_is_here = true;  ///< else this machine has no loader for it
-  /// Names that it or its libraries need, that are not found, and that its system may have, which is not here.
+  /// Needed libraries that were not found. The system for which the file is made may have them, and is not on this machine.
   std::set<std::string> of_its_system{};
   /// Of a module of Python: the libraries that its interpreter has loaded (libm and the like), where they exist.
   std::vector<const ObjectFacts*> host{};
@@ -122,9 +122,9 @@ struct LoadedLibraries {
   std::map<std::string, std::vector<Whereabouts>> elsewhere;  ///< by needed name that was not found: files of that name
   std::set<std::string> writable_by_all{};                    ///< directories of the images' RUNPATHs
   std::vector<NameOfTwo> names_of_two{};                      ///< by name
-  /// By package: can it be installed together with this other one?
+  /// [a][b]: package `a` can be installed together with package `b`.
   std::vector<std::vector<bool>> installed_together{};
-  /// Of a library: the files beside it that have its name with another version behind it.
+  /// For a library that lacks a needed version: the other versions of it in its folder ("libx.so.1.2" beside "libx.so.1").
   std::map<const ObjectFacts*, std::vector<const ObjectFacts*>> versions_beside{};
   std::vector<UndeclaredLibrary> undeclared{};  ///< by package
 };

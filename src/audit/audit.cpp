@@ -544,7 +544,7 @@ void AuditRun::compare_debug_types() {
   made_.job.notes.insert(made_.job.notes.end(), types_.notes.begin(), types_.notes.end());
 }
 
-/// Of the user's objects, the first are asked: a build has debug info or has none.
+/// True if the linked objects have debug info. Reads the first few: a build has debug info in all of them or in none.
 bool AuditRun::has_types_to_compare() const {
   constexpr std::size_t kMostAsked = 4;
   std::vector<ObjectId> objects = linked_relocatables(made_.inputs, made_.resolution);

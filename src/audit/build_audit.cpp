@@ -218,7 +218,7 @@ bool calls_dlopen(const Audit& audit) {
   });
 }
 
-/// What links of shared objects let pass undefined.
+/// Collects the undefined symbols of the shared objects that the build links.
 std::set<std::string_view> names_let_pass(const Audit& audit) {
   std::set<std::string_view> names;
   if (audit.job.output != OutputKind::SharedObject || !audit.job.missing.empty()) return names;
@@ -228,7 +228,7 @@ std::set<std::string_view> names_let_pass(const Audit& audit) {
   return names;
 }
 
-/// What the program defines of the names: exported to plugins, or not.
+/// Sorts the symbols that the program defines into those that it exports to plugins and those that it keeps.
 void sort_by_export(const Audit& audit, std::size_t program, const std::set<std::string_view>& names,
                     std::set<std::string>& exported, std::map<std::string, std::vector<Unexported>>& kept) {
   const Exports exports(audit.job);

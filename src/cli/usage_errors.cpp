@@ -56,7 +56,7 @@ bool is_program(const std::string& word) {
   return !is_option(word) && (classify_program(word) != ProgramKind::Unknown || is_build_tool(word)) && !is_there(word);
 }
 
-/// What CMake puts behind a launcher: a compiler by its whole path, and its options.
+/// True for the words that CMake appends to a launcher: the full path of a compiler, then its options.
 bool is_launched_command(const Words& words) {
   return words.size() > 1 && words.front().starts_with('/') && classify_program(words.front()) != ProgramKind::Unknown;
 }
@@ -87,7 +87,7 @@ bool is_message(std::string_view text) {
 constexpr std::string_view kHowToPaste =
     "to have a message explained: elfaudit diagnose -, then paste it, then Ctrl-D on a line of its own";
 
-/// As one word, or as those of a shell that nobody quoted.
+/// True if the arguments are a pasted message: one quoted word, or the words into which the shell split it.
 bool is_pasted(const Words& words, std::size_t from) {
   std::string text;
   for (std::size_t i = from; i < words.size(); ++i) text += words[i] + " ";

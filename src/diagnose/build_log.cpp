@@ -365,8 +365,8 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
 
 namespace {
 
-/// What a terminal or a mail broke at its width, as far as a message's own words show it: where words of it go on in the
-/// next line, or a name's quote or a place's bracket is closed there. The text between them; nothing: not broken there.
+/// Detects a message that a terminal or a mail program wrapped: fixed words of it, a quoted symbol or a place in brackets
+/// continue on the next line. Returns the text to put between the two lines, nothing if they are two messages.
 std::optional<std::string_view> broken_at(std::string_view text, std::string_view next) {
   constexpr std::size_t kLongest = 32;  // of these words
   constexpr std::array<std::string_view, 12> kWords{

@@ -570,10 +570,7 @@ std::string nearly_called(const std::string& option, std::vector<std::string> fo
 
 namespace {
 
-/// Of a system, which may have libraries for several machines.
-bool is_of_system(const std::string& file) { return starts_with_any(file, {"/usr/", "/lib"}); }
-
-/// Of a file that linkers pass over. `here` is where it lies on this machine.
+/// Explains a library that the linker skipped. `here`: its path on this machine.
 Advice on_other_machine(const std::string& file, const std::string& here, const Machine& link) {
   Advice advice = on_message(Message::OtherMachine, {{}, file, {}});
   if (is_of_system(file))

@@ -460,7 +460,7 @@ class ImageFinder {
     return fs::absolute(path, error).lexically_normal().string();
   }
 
-  /// What every system has that is made with glibc or musl and GCC; a wheel is expected to need nothing else of it.
+  /// True for the libraries of glibc, musl and GCC, which every system has. A wheel should need no others of it.
   static bool is_of_every_system(std::string_view name) {
     return starts_with_any(name, {"ld-", "libgcc_s.", "libstdc++.", "libresolv.", "libnsl.", "libanl.", "libmvec."}) ||
            is_musl_loader(std::string(name)) || is_among(name, libraries_of_the_interpreter());
@@ -502,7 +502,7 @@ class ImageFinder {
     }
   }
 
-  /// Of libraries that lack a version which is needed: files of their name beside them.
+  /// Reads the other versions of each library that lacks a needed symbol version, from the folder of that library.
   void find_versions_beside() {
     for (const Image& image : result_.images)
       for (const ObjectFacts* asker : image.loaded) {

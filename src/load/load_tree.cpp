@@ -639,10 +639,7 @@ const SystemLibraries& LoadTree::system(const Machine& machine) {
 
 // --- Packages that one system can have installed at once.
 
-namespace {
-
-/// "my-pkg" of "My_Pkg": how indexes compare the names of projects (PEP 503).
-std::string normal_name(std::string_view name) {
+std::string normal_project_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
     const bool is_mark = c == '-' || c == '_' || c == '.';
@@ -651,6 +648,8 @@ std::string normal_name(std::string_view name) {
   }
   return out;
 }
+
+namespace {
 
 /// The interpreters that a wheel's tag names: the minor versions of one kind of them. Any: `kind` is empty.
 struct Interpreters {
@@ -736,7 +735,7 @@ std::string installed_path(const Package& package, const InputFacts& file) {
 
 namespace {
 
-/// What decides which others a package can be installed with.
+/// The properties of a package that decide which others can be installed with it.
 struct PackageTraits {
   std::string project;  ///< with the kind of package; empty where it isn't known
   std::string version;
@@ -748,7 +747,7 @@ struct PackageTraits {
 
   explicit PackageTraits(const Package& package)
       : version(package.wheel.version.empty() ? package.system.version : package.wheel.version), path(package.path) {
-    if (!package.wheel.name.empty()) project = "wheel " + normal_name(package.wheel.name);
+    if (!package.wheel.name.empty()) project = "wheel " + normal_project_name(package.wheel.name);
     if (!package.system.name.empty()) project = "system " + package.system.name;
     for (const std::string& tag : package.wheel.tags) {
       interpreters.push_back(interpreters_of(tag));

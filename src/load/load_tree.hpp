@@ -62,6 +62,9 @@ std::string with_tokens(std::string_view text, const PathTokens& tokens);
 // --- Packages that one system can have installed at once: not two of one name, nor those for other machines, interpreters
 // or C libraries, nor two that have a file at one path.
 
+/// Returns the name by which package indexes compare projects (PEP 503): "my-pkg" for "My_Pkg".
+std::string normal_project_name(std::string_view name);
+
 class InstalledTogether {
  public:
   explicit InstalledTogether(const std::vector<Package>& packages);

@@ -665,7 +665,7 @@ BuildGraph read_graph(const std::string& folder, bool make, const std::string& c
   return graph;
 }
 
-/// Is a folder of that name in the path? So it is in those of all objects of a configuration.
+/// True if a folder of the path has that name, as in the paths of all objects of a configuration.
 bool has_folder(std::string_view path, std::string_view name) {
   for (std::size_t at = path.find(name); at != path.npos; at = path.find(name, at + 1))
     if ((at == 0 || path[at - 1] == '/') && path.substr(at + name.size()).starts_with('/')) return true;
@@ -678,7 +678,7 @@ struct Configuration {
   std::string note;
 };
 
-/// Those that a folder has a build-NAME.ninja for, beside the build.ninja for one of them.
+/// Returns the configurations of a folder: one for each build-NAME.ninja, and the default one of build.ninja.
 std::vector<std::string> configurations_of(const std::string& folder) {
   constexpr std::string_view kStart = "build-", kEnd = ".ninja";
   std::vector<std::string> names;
@@ -693,7 +693,7 @@ std::vector<std::string> configurations_of(const std::string& folder) {
   return names;
 }
 
-/// Of these those with an object that is here, by the log of what ninja made.
+/// Returns the configurations of which at least one object exists, according to ninja's log.
 std::vector<std::string> built_of(const std::string& folder, const std::vector<std::string>& configurations) {
   std::vector<std::string> built;
   const std::string log = read_whole(in_folder(folder, ".ninja_log"), limits::kBuildFileBytes).value_or("");

@@ -147,7 +147,7 @@ class SupplierSearch {
     }
   }
 
-  /// Libraries that others need, where the linker doesn't look: -L is for the line alone.
+  /// Finds libraries that shared objects need in folders that the linker does not search for them: -L does not apply.
   void look_for_needed() {
     std::vector<std::string> folders;
     for (std::size_t i = 0; i < missing_.size(); ++i)
@@ -412,7 +412,7 @@ class SupplierSearch {
               who, std::string(how_to_read_bytecode_of_gcc(linker))});
   }
 
-  /// What an option of the line finds, and the linker passes over for another file.
+  /// Offers the libraries that the linker found for an option and skipped because they are for another machine.
   void look_into_passed_over() {
     std::vector<std::string> paths;
     for (const PassedOver& one : job_.passed_over)

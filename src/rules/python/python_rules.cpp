@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "load/load_closure.hpp"
+#include "load/load_tree.hpp"
 #include "resolve/linked_objects.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
@@ -267,23 +268,12 @@ void check_untagged(const PythonFiles& package, const Pythons& asked, std::vecto
   for (const auto& [missing, those] : left_out) findings.push_back(missing_finding(those, missing));
 }
 
-/// PEP 503: "Foo.Bar_baz" is "foo-bar-baz".
-std::string normalized(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const bool separator = c == '-' || c == '_' || c == '.';
-    if (separator && out.ends_with('-')) continue;
-    out += separator ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return out;
-}
-
 /// --python: is there a wheel of the same release for each? They may be several files: one for each CPython.
 void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<Finding>& findings) {
   std::map<std::string, std::vector<const Package*>> releases;
   for (const Package& package : evidence.packages)
     if (!package.wheel.tags.empty())
-      releases[normalized(package.wheel.name) + " " + package.wheel.version].push_back(&package);
+      releases[normal_project_name(package.wheel.name) + " " + package.wheel.version].push_back(&package);
   // An open tag promises what isn't released yet, too.
   const int newest = std::max(newest_python(), asked.rbegin()->minor);
   for (const auto& [release, wheels] : releases) {
